@@ -1,0 +1,35 @@
+"""Identity: canonical JSON, digests, and seeds derived from them."""
+
+import hashlib
+import json
+from typing import Any
+
+Json = Any  # None, bool, int, float, str, list[Json], dict[str, Json]
+
+
+def canonical_json(value: Json) -> bytes:
+    """The one byte string that stands for `value`: sorted keys, no blanks, UTF-8.
+
+    Raises ValueError for NaN and infinities, TypeError for what JSON cannot hold. Lone surrogates are
+    kept (as WTF-8), so any text has a digest.
+    """
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return text.encode("utf-8", "surrogatepass")
+
+
+def digest(value: Json) -> str:
+    """64 hex digits (SHA-256) of the canonical JSON of `value`."""
+    return hashlib.sha256(canonical_json(value)).hexdigest()
+
+
+def text_digest(text: str) -> str:
+    """32 hex digits of the text itself: the key of the `texts` table."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def derive_seed(*parts: Json) -> int:
+    """A seed in [0, 2**63) from everything that should tell two draws apart.
+
+    Never `seed + i`: neighbouring seeds share questions in reasoning-gym.
+    """
+    return int(digest(list(parts))[:16], 16) >> 1

@@ -1,0 +1,47 @@
+"""Three classes of trouble: the author's mistake, a bad outcome, a broken machine."""
+
+from dataclasses import dataclass
+from typing import Literal
+
+Boundary = Literal["parse", "apply", "harness", "limits", "grader"]
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """An expected bad outcome of a candidate or a student. It becomes a row, and work goes on.
+
+    boundary: what it crossed. kind: one word for counting (`timeout`, `bad_type`, `search_not_found` …).
+    message: what was wanted and what came, at most 2,000 characters.
+    """
+
+    boundary: Boundary
+    kind: str
+    message: str = ""
+
+
+class HbenchError(Exception):
+    """Something the user must know, said in one message. Printed without a traceback."""
+
+
+class StepError(HbenchError):
+    """A broken machine or service stops this step. Never a score, a report line or a reward."""
+
+
+class EditFailure(Exception):
+    """Raised by an edit format: the response does not parse, or does not apply to the parent."""
+
+    def __init__(self, boundary: Literal["parse", "apply"], kind: str, message: str = ""):
+        super().__init__(f"{kind}: {message}" if message else kind)
+        self.failure = Failure(boundary, kind, message[:2000])
+
+
+class LimitReached(Exception):
+    """Raised on the driver's side when a rollout asks for more than its limits allow."""
+
+    def __init__(self, kind: str, message: str):
+        super().__init__(message)
+        self.failure = Failure("limits", kind, message[:2000])
+
+
+class ToolError(Exception):
+    """A tool refuses this one call (bad arguments). Raised again inside the harness, which may catch it."""

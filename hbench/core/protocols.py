@@ -1,0 +1,130 @@
+"""The contracts between packages: the LM, the services a step gets, and the five extension points."""
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, Protocol
+
+from hbench.core.candidate import Candidate
+from hbench.core.digest import Json
+from hbench.core.harness import Harness
+from hbench.core.limits import Limits
+from hbench.core.message import LMError, Reply, Request
+from hbench.core.model import ModelRef
+from hbench.core.output import Row
+from hbench.core.question import Question
+from hbench.core.rollout import Rollout
+from hbench.core.scored import Scored
+
+Tool = Callable[..., Awaitable[Json]]  # raises ToolError (told to the harness) or StepError (ends the step)
+
+
+class LM(Protocol):
+    """A language model behind some engine. Open it once, use it from one asyncio loop."""
+
+    async def generate(self, requests: Sequence[Request]) -> list[Reply | LMError]:
+        """Same length, same order; one bad request loses no other. Never raises for a request's own trouble."""
+        ...
+
+    async def close(self) -> None: ...
+
+
+class Part(Protocol):
+    """The unfinished folder of the running step: what was appended survives a kill -9."""
+
+    folder: Path
+
+    def append(self, rows: Mapping[str, Sequence[Row]]) -> None:
+        """Durably adds rows of several tables as one atomic record."""
+        ...
+
+    def rows(self, table: str) -> list[dict]:
+        """Rows that an earlier, interrupted try (or this one) appended."""
+        ...
+
+
+class Services(Protocol):
+    """All that a step may touch besides its params and inputs. Implemented in runtime/services.py."""
+
+    part: Part
+
+    def ask(self, model: ModelRef, requests: Sequence[Request]) -> list[Reply]:
+        """Replies in order. Raises StepError when one got none."""
+        ...
+
+    def run_harness(
+        self, harness: Harness, questions: Sequence[Question], setting: "RunSetting", done: Callable[[Rollout], None]
+    ) -> None:
+        """Runs and grades `harness` on each question and repeat in the jail; `done` is called once a rollout, as each ends.
+
+        Raises StepError on an infrastructure fault, after the rollouts that had ended were handed to `done`.
+        """
+        ...
+
+    def report_progress(self, done: int, total: int) -> None: ...
+
+    def trainer(self, name: str) -> Any: ...
+
+
+class RunSetting(Protocol):
+    """How a harness is run: see steps/run_setting.py."""
+
+    family: "Family"
+    solver: ModelRef
+    limits: Limits
+    seed: int
+    repeats: Sequence[int]
+    grade: str
+
+
+class Family(Protocol):
+    """A pool of questions and how an answer is graded. The validated YAML block is the family."""
+
+    kind: str
+    name: str
+    own_process_per_answer: bool  # False only where grading is plain comparison in our own code
+
+    def describe(self) -> str:
+        """One or two sentences for the proposer: what is asked in this family. Holds no question."""
+        ...
+
+    def versions(self) -> Mapping[str, str]:
+        """Libraries whose version decides questions or grades; part of what is hashed."""
+        ...
+
+    def questions(self, start: int, stop: int, seed: int) -> list[Question]:
+        """Questions `start` to `stop` of one pool; equal arguments give equal questions, duplicates are possible."""
+        ...
+
+    def grade(self, answer: str, question: Question) -> Mapping[str, float]:
+        """Each in [0, 1], e.g. {"score": .., "exact": ..}. Pure. Runs in the grader jail, never in the driver."""
+        ...
+
+    def grade_names(self) -> tuple[str, ...]:
+        """The names `grade` gives, the main one first; a rollout that did not complete has 0.0 under each."""
+        ...
+
+
+class EditFormat(Protocol):
+    """How a proposer writes a change. `version` is hashed."""
+
+    def parse(self, response: str, finish_reason: str) -> Any:
+        """The edit in `response`. Raises EditFailure("parse", …)."""
+        ...
+
+    def apply(self, parent: Harness, edit: Any) -> Harness:
+        """The edited harness. Raises EditFailure("apply", …); all or nothing."""
+        ...
+
+
+class RewardTerm(Protocol):
+    weight: float
+
+    def value(self, candidate: Candidate) -> float:
+        """Unweighted, in [0, 1]."""
+        ...
+
+
+class SelectionRule(Protocol):
+    def select(self, parent: Scored, candidates: Sequence[Scored]) -> Scored:
+        """The next round's harness. Ties go to the parent where the rule may keep it, else to the earliest."""
+        ...

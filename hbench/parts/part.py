@@ -1,0 +1,80 @@
+"""Parts: components named in YAML by `kind`. The validated block is the component."""
+
+import importlib
+import importlib.util
+import os
+import sys
+from functools import cache
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import Annotated, Any, ClassVar, Union
+
+from pydantic import BaseModel, ConfigDict, Field
+
+PACKAGE = Path(__file__).parent
+
+
+class Part(BaseModel):
+    """A frozen block of YAML with its behaviour. Subclasses add `kind: Literal["its_file_name"]` and fields.
+
+    version: raised when the part's behaviour changes; it is hashed with the fields.
+    """
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    version: ClassVar[int] = 1
+
+    def to_json(self) -> dict[str, Any]:
+        """Everything of this part that can change a result: fields, version, and `versions()` of its libraries."""
+        fields = self.model_dump(mode="json")
+        libraries = dict(self.versions()) if hasattr(self, "versions") else {}
+        return {**fields, "version": self.version, **({"libraries": libraries} if libraries else {})}
+
+
+def parts_folders(sort: str) -> list[Path]:
+    """Where parts of `sort` (families, edits, rewards, selections …) are looked up, first match wins.
+
+    The working folder's parts/, the folders in HBENCH_PARTS (set by `--parts DIR`), then the package.
+    """
+    extra = [Path(p) for p in os.environ.get("HBENCH_PARTS", "").split(os.pathsep) if p]
+    return [root / sort for root in (Path.cwd() / "parts", *extra, PACKAGE) if (root / sort).is_dir()]
+
+
+def kinds(sort: str) -> dict[str, Path | Any]:
+    """kind -> file, or an entry point of group `hbench.parts` named `<sort>.<kind>`; sorted by kind."""
+    found: dict[str, Any] = {e.name.split(".", 1)[1]: e for e in entry_points(group="hbench.parts") if e.name.startswith(sort + ".")}
+    for folder in reversed(parts_folders(sort)):
+        found |= {file.stem: file for file in folder.glob("*.py") if not file.stem.startswith("_")}
+    return dict(sorted(found.items()))
+
+
+@cache
+def find(sort: str, kind: str) -> type[Part]:
+    """The class behind `kind`: file kind.py, class Kind in CamelCase. Raises KeyError for an unknown kind."""
+    where = kinds(sort)[kind]
+    if not isinstance(where, Path):
+        return where.load()
+    module = _import_file(sort, kind, where)
+    return getattr(module, "".join(word.title() for word in kind.split("_")))
+
+
+def _import_file(sort: str, kind: str, file: Path) -> Any:
+    if file.parent.parent == PACKAGE:
+        return importlib.import_module(f"hbench.parts.{sort}.{kind}")
+    name = f"hbench_parts_{sort}_{kind}"
+    spec = importlib.util.spec_from_file_location(name, file)
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    spec.loader.exec_module(module)
+    return module
+
+
+def any_of(sort: str) -> Any:
+    """The union of every part of `sort`, told apart by `kind`, for use as a pydantic field type."""
+    classes = tuple(find(sort, kind) for kind in kinds(sort))
+    return Annotated[Union[classes], Field(discriminator="kind")] if len(classes) > 1 else classes[0]
+
+
+def build(sort: str, block: dict[str, Any]) -> Part:
+    """The part that `block` (as written by `to_json`) describes."""
+    fields = {k: v for k, v in block.items() if k not in ("version", "libraries")}
+    return find(sort, block["kind"]).model_validate(fields)
