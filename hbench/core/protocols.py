@@ -1,6 +1,6 @@
 """The contracts between packages: the LM, the services a step gets, and the five extension points."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -52,10 +52,16 @@ class Services(Protocol):
         ...
 
     def run_harness(
-        self, harness: Harness, questions: Sequence[Question], setting: "RunSetting", done: Callable[[Rollout], None]
+        self,
+        harness: Harness,
+        questions: Sequence[Question],
+        setting: "RunSetting",
+        done: Callable[[Rollout], None],
+        skip: Set[tuple[str, int]] = frozenset(),
     ) -> None:
         """Runs and grades `harness` on each question and repeat in the jail; `done` is called once a rollout, as each ends.
 
+        skip: (question id, repeat) pairs that an earlier try has finished.
         Raises StepError on an infrastructure fault, after the rollouts that had ended were handed to `done`.
         """
         ...
@@ -72,7 +78,7 @@ class RunSetting(Protocol):
     solver: ModelRef
     limits: Limits
     seed: int
-    repeats: Sequence[int]
+    repeats: int
     grade: str
 
 

@@ -1,0 +1,1 @@
+"""Runs plans: order, keys, cache, resume; the services that steps use."""

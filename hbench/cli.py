@@ -1,0 +1,233 @@
+"""The `hbench` command. Each command imports what it needs when it runs, so that --help is quick."""
+
+import sys
+from enum import Enum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+app = typer.Typer(
+    name="hbench",
+    help="Measure, adapt, learn and distil agent harnesses: YAML specs in, DuckDB tables out.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+Results = Annotated[Path, typer.Option("--results", help="The results folder.")]
+SpecFile = Annotated[str, typer.Argument(metavar="SPEC", help="A spec file, or its name under specs/.")]
+Overrides = Annotated[list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Laid on last.")]
+
+
+class Format(str, Enum):
+    table = "table"
+    csv = "csv"
+    json = "json"
+    markdown = "markdown"
+
+
+@app.command()
+def check(specs: Annotated[list[str] | None, typer.Argument(help="Spec files; all of specs/ when none.")] = None) -> None:
+    """Check specs: everything under specs/ (or the files named) is read, validated and compiled."""
+    from hbench.plan import compile
+    from hbench.spec import check_all, check_files
+
+    found = check_files(specs, compile=compile) if specs else check_all(compile=compile)
+    for problem in found.problems:
+        typer.echo(str(problem), err=True)
+    typer.echo(found.summary())
+    if found.problems:
+        raise typer.Exit(2)
+
+
+@app.command()
+def plan(spec: SpecFile, overrides: Overrides = None, results: Results = Path("results")) -> None:
+    """Show the steps of a spec, what is cached, and an upper bound of model calls and tokens."""
+    from hbench.plan import compile
+    from hbench.plan.show import show
+    from hbench.runtime.foresee import foresee
+    from hbench.spec import load
+    from hbench.store.artifacts import Store
+
+    store = Store(results)
+    for point in load(spec, overrides or []):
+        made = compile(point)
+        typer.echo(show(made, foresee(made, store)))
+
+
+@app.command()
+def run(
+    spec: SpecFile,
+    overrides: Overrides = None,
+    results: Results = Path("results"),
+    limit: Annotated[int | None, typer.Option(min=1, help="A quick look: at most so many questions a split.")] = None,
+    retry_failed: Annotated[int, typer.Option(min=0, help="Try a failed step so often again in this run.")] = 0,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
+) -> None:
+    """Run a spec. The same command goes on where an earlier run stopped."""
+    from hbench.runtime.run import Options
+    from hbench.runtime.run import run as execute
+    from hbench.spec import load
+
+    result = execute(load(spec, overrides or []), Options(results, limit, retry_failed, quiet))
+    _tell(result)
+
+
+def _tell(result) -> None:
+    from hbench.runtime.record import command_line
+
+    counts = ", ".join(f"{n} {status}" for status, n in sorted(result.statuses.items())) or "nothing to do"
+    typer.echo(f"{result.outcome} in {result.seconds:.1f} s: {counts}  (run {', '.join(result.run_ids[:3])})", err=True)
+    if result.folded:
+        typer.echo(result.folded, err=True)
+    if result.outcome != "finished":
+        typer.echo(f"finished work is kept; run the same command to go on from here:\n  {command_line()}", err=True)
+        sys.stdout.flush()
+        raise typer.Exit(130 if result.outcome == "interrupted" else 1)
+
+
+@app.command()
+def runs(results: Results = Path("results"), last: Annotated[int, typer.Option(help="How many.")] = 20) -> None:
+    """List the newest runs: spec, outcome, steps."""
+    from hbench.store.query import fold_and_query, render
+
+    typer.echo(render(fold_and_query(results, RUNS_SQL.format(last=int(last))), "table"))
+
+
+RUNS_SQL = """
+select
+  r.run_id,
+  s.name,
+  r.outcome,
+  json_extract_string(r.machine, '$.limit') as "limit",
+  count(*) filter (where t.status = 'ran') as ran,
+  count(*) filter (where t.status = 'cached') as cached,
+  count(*) filter (where t.status = 'failed') as failed,
+  count(*) filter (where t.status = 'skipped') as skipped,
+  round(r.ended_at - r.started_at, 1) as seconds
+from runs as r
+left join specs as s using (spec_digest)
+left join run_steps as t using (run_id)
+group by all
+order by r.run_id desc
+limit {last}
+"""
+
+
+@app.command()
+def sql(
+    query: Annotated[str | None, typer.Argument(help="A query; without one, a prompt.")] = None,
+    output: Annotated[Format, typer.Option("--format", "-f", help="How to print.")] = Format.table,
+    results: Results = Path("results"),
+) -> None:
+    """Query the results, read-only. Finished steps are folded in first."""
+    from hbench.store.query import fold_and_query, render
+
+    if query is not None:
+        typer.echo(render(fold_and_query(results, query), output.value))
+        return
+    _prompt(results, output.value)
+
+
+def _prompt(results: Path, output: str) -> None:
+    from hbench.core.failure import HbenchError
+    from hbench.store.query import fold_and_query, render
+
+    if sys.stdin.isatty():
+        import readline  # noqa: F401  (gives input() history and editing)
+    while True:
+        try:
+            line = input("hbench> " if sys.stdin.isatty() else "")
+        except (EOFError, KeyboardInterrupt):
+            return
+        if line.strip() in ("", "exit", "quit", ".quit"):
+            if line.strip():
+                return
+            continue
+        try:
+            typer.echo(render(fold_and_query(results, line), output))
+        except HbenchError as bad:
+            typer.echo(str(bad), err=True)
+
+
+@app.command()
+def exhibit(
+    name: Annotated[str, typer.Argument(help="An exhibit under specs/exhibits/.")],
+    specs: Annotated[list[str] | None, typer.Argument(help="Specs whose rows count, in place of the exhibit's own.")] = None,
+    results: Results = Path("results"),
+) -> None:
+    """Regenerate an exhibit: Markdown, CSV and LaTeX under results/exhibits/, and the table here."""
+    from hbench.exhibits.exhibit import regenerate
+    from hbench.exhibits.render import markdown, write
+
+    made = regenerate(name, results, specs or [])
+    files = write(made, results / "exhibits")
+    typer.echo(markdown(made))
+    typer.echo("written: " + ", ".join(str(f) for f in files), err=True)
+
+
+@app.command()
+def schema(
+    sort: Annotated[str, typer.Argument(help="experiment, fragment or exhibit.")] = "experiment",
+    write: Annotated[Path | None, typer.Option(help="Write all of them into this folder instead.")] = None,
+) -> None:
+    """Print the JSON Schema of specs, for editors; --write FOLDER renews the files that specs name."""
+    from hbench.spec.json_schema import json_schema_text, write_all
+
+    if write is not None:
+        typer.echo("\n".join(str(file) for file in write_all(write)))
+    else:
+        typer.echo(json_schema_text(sort))
+
+
+@app.command()
+def tables() -> None:
+    """Describe every table and column."""
+    from hbench.store.tables import describe_tables
+
+    typer.echo(describe_tables())
+
+
+@app.command()
+def kinds() -> None:
+    """Describe every part that a spec may name by `kind`, with its fields."""
+    from hbench.parts.describe import describe_kinds
+
+    typer.echo(describe_kinds())
+
+
+@app.command()
+def doctor(results: Results = Path("results")) -> None:
+    """Say what this machine offers, and what to do about what is missing."""
+    from hbench.runtime.doctor import examine
+
+    report = examine(results)
+    typer.echo(report.text())
+    if not report.ready:
+        raise typer.Exit(1)
+
+
+db_app = typer.Typer(help="Look after the database.", no_args_is_help=True, rich_markup_mode=None)
+app.add_typer(db_app, name="db")
+
+
+@db_app.command()
+def rebuild(results: Results = Path("results")) -> None:
+    """Make the database anew from the steps, which are the truth."""
+    from hbench.store.database import rebuild as make_anew
+
+    typer.echo(str(make_anew(results)))
+
+
+def main() -> None:
+    """Runs a command. The user's mistakes end with a message and exit code 2, never with a traceback."""
+    from hbench.core.failure import HbenchError
+
+    try:
+        app()
+    except HbenchError as bad:
+        typer.echo(str(bad), err=True)
+        sys.exit(2)
+    except BrokenPipeError:
+        sys.exit(141)

@@ -1,0 +1,80 @@
+"""Adaptation: a frozen solver inside a harness that a proposer edits round by round (Harness learning, section 3)."""
+
+from typing import Any
+
+from hbench.plan.layout import Layout, Tag
+from hbench.plan.measure import held_out, measure, seed_harness, splits
+from hbench.plan.step import Step
+
+
+def adaptation(lay: Layout) -> None:
+    """Lays down one arm: rounds of evaluate, report, propose, score, select; then the held-out measurement.
+
+    Independent proposals are the same plan with `rounds: 1` and more proposals; fixed harnesses have `rounds: 0`.
+    """
+    spec = lay.spec
+    feedback, scoring, evaluation = splits(lay)
+    first = current = seed_harness(lay)
+    past: list[Step] = []
+    for t in range(spec.rounds):
+        report = _report(lay, current, feedback, past, t)
+        proposals = [_propose(lay, report, t, i) for i in range(spec.proposals)]
+        draw = _scoring_seed(lay, t)
+        parent = measure(lay, current, scoring, Tag("parent_scoring", f"round {t}, score the parent", t), draw)
+        trials = [
+            measure(lay, p, scoring, Tag("candidate_scoring", f"round {t}, score candidate {i}", t, i), draw)
+            for i, p in enumerate(proposals)
+        ]
+        for i, (proposal, trial) in enumerate(zip(proposals, trials, strict=True)):
+            _reward(lay, proposal, trial, t, i)
+        if spec.evaluate_all:
+            held_out(lay, current, evaluation, Tag("held_out_round", f"round {t}, held out, parent", t))
+            for i, p in enumerate(proposals):
+                held_out(lay, p, evaluation, Tag("held_out_candidate", f"round {t}, held out, candidate {i}", t, i))
+        chosen = _select(lay, parent, trials, proposals, t)
+        past.append(chosen)
+        current = chosen
+    held_out(lay, first, evaluation, Tag("held_out_seed", "held out, first harness"))
+    lay.outputs[f"{lay.arm}/held_out"] = held_out(lay, current, evaluation, Tag("held_out", "held out"))
+    lay.outputs[f"{lay.arm}/final_harness"] = current
+
+
+def _report(lay: Layout, current: Step, feedback: Step, past: list[Step], t: int) -> Step:
+    spec = lay.spec
+    run = measure(lay, current, feedback, Tag("feedback", f"round {t}, run on feedback questions", t))
+    history = {f"history_{r}": step["history"] for r, step in enumerate(past[-spec.report.history :] if past else [])}
+    params = {"family": spec.family.to_json(), **spec.report.to_json()}
+    inputs = {"evaluated": run, "questions": feedback["questions"], **history}
+    return lay.step("report", params, inputs, Tag("report", f"round {t}, report", t))
+
+
+def _propose(lay: Layout, report: Step, t: int, slot: int) -> Step:
+    spec = lay.spec
+    params = {
+        "proposer": spec.proposer.ref("proposer").to_json(),
+        "prompt": spec.proposer.prompt_json(),
+        "edit": spec.edit.to_json(),
+        "family": {"name": spec.family.name, "description": spec.family.describe()},
+        "seed": lay.seed("propose", t, slot),
+    }
+    tag = Tag("propose", f"round {t}, candidate {slot}", t, slot)
+    return lay.step("propose", params, {"report": report}, tag)
+
+
+def _reward(lay: Layout, proposal: Step, trial: Step, t: int, slot: int) -> Step:
+    params = lay.spec.reward_json()
+    tag = Tag("reward", f"round {t}, reward of candidate {slot}", t, slot)
+    return lay.step("reward", params, {"candidate": proposal, "trial": trial}, tag)
+
+
+def _select(lay: Layout, parent: Step, trials: list[Step], proposals: list[Step], t: int) -> Step:
+    inputs: dict[str, Any] = {"parent": parent}
+    inputs |= {f"candidate_{i}": trial for i, trial in enumerate(trials)}
+    inputs |= {f"edit_{i}": proposal["edit"] for i, proposal in enumerate(proposals)}
+    return lay.step("select", {"rule": lay.spec.selection.to_json()}, inputs, Tag("select", f"round {t}, select", t))
+
+
+def _scoring_seed(lay: Layout, t: int) -> int:
+    """`rescore: fresh` draws parent and candidates anew each round; otherwise equal runs are answered from the store."""
+    fresh = getattr(lay.spec.selection, "rescore", "same") == "fresh"
+    return lay.seed("scoring", t) if fresh else lay.spec.seed

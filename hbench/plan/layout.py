@@ -1,0 +1,46 @@
+"""Lays steps down: equal steps once, each under the labels of every arm that uses it."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from hbench.core.digest import Json, derive_seed
+from hbench.plan.plan import Label, Plan
+from hbench.plan.step import Port, Step
+
+
+@dataclass
+class Layout:
+    """A plan being written. `arm` and `family` say for whom the next steps are laid down."""
+
+    steps: dict[str, Step] = field(default_factory=dict)
+    labels: list[Label] = field(default_factory=list)
+    outputs: dict[str, Step] = field(default_factory=dict)
+    arm: str = "main"
+    spec: Any = None  # the arm's validated block
+
+    def step(self, kind: str, params: Json, inputs: dict[str, Step | Port], label: "Tag") -> Step:
+        """The step of that recipe, new or already laid down by another arm."""
+        made = Step(kind, params, inputs)
+        made = self.steps.setdefault(made.id, made)
+        row = Label(
+            made.id, self.arm, self.spec.family.name, self.spec.seed, label.purpose, label.text, label.round, label.slot
+        )
+        self.labels.append(row)
+        return made
+
+    def seed(self, *parts: Json) -> int:
+        """A seed of its own for everything that draws, derived from the spec's."""
+        return derive_seed(self.spec.seed, *parts)
+
+    def plan(self, spec: Any) -> Plan:
+        return Plan(spec, tuple(self.steps.values()), tuple(dict.fromkeys(self.labels)), dict(self.outputs))
+
+
+@dataclass(frozen=True)
+class Tag:
+    """What a step is for: purpose (see the table plan_labels), text for people, round and slot from 0."""
+
+    purpose: str
+    text: str
+    round: int | None = None
+    slot: int | None = None

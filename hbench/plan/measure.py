@@ -1,0 +1,48 @@
+"""Steps that adaptation and evaluation plans share: splits, the first harness, running a harness on questions."""
+
+from hbench.plan.layout import Layout, Tag
+from hbench.plan.step import Step
+
+
+def splits(lay: Layout) -> tuple[Step, Step, Step]:
+    """The split steps of feedback, scoring and evaluation questions; scoring may be the feedback step itself."""
+    feedback = split(lay, "feedback")
+    same = lay.spec.splits.scoring == "same_as_feedback"
+    return feedback, feedback if same else split(lay, "scoring"), split(lay, "evaluation")
+
+
+def split(lay: Layout, role: str) -> Step:
+    spec = lay.spec
+    params = {
+        "family": spec.family.to_json(),
+        "role": role,
+        "sizes": spec.splits.sizes(),
+        "allow_fewer": spec.splits.allow_fewer,
+        "seed": lay.seed("questions"),
+    }
+    return lay.step("split", params, {}, Tag(f"split_{role}", f"{role} questions"))
+
+
+def seed_harness(lay: Layout) -> Step:
+    """The harness that the spec names: h0."""
+    params = {"files": dict(lay.spec.harness.files())}
+    return lay.step("harness", params, {}, Tag("harness", "first harness"))
+
+
+def measure(lay: Layout, harness: Step, questions: Step, tag: Tag, seed: int | None = None) -> Step:
+    """`harness` run and graded on `questions`. A failed edit has no harness: the step then runs nothing."""
+    spec = lay.spec
+    params = {
+        "family": spec.family.to_json(),
+        "solver": spec.solver.ref("solver").to_json(),
+        "limits": spec.limits.to_json(),
+        "repeats": spec.repeats,
+        "grade": spec.grade,
+        "seed": spec.seed if seed is None else seed,
+    }
+    return lay.step("evaluate", params, {"harness": harness["harness"], "questions": questions["questions"]}, tag)
+
+
+def held_out(lay: Layout, harness: Step, evaluation: Step, tag: Tag) -> Step:
+    """A leaf: nothing in the plan reads it."""
+    return measure(lay, harness, evaluation, tag)

@@ -1,0 +1,90 @@
+"""The table that `hbench plan` prints: the steps of every arm, what is there already, and what the rest may cost at most."""
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from hbench.plan.plan import Plan
+from hbench.plan.step import Port, Step
+
+
+@dataclass(frozen=True, slots=True)
+class Bound:
+    """The most that a step may ask of a model. tokens: completion tokens."""
+
+    calls: int = 0
+    tokens: int = 0
+
+    def __add__(self, other: "Bound") -> "Bound":
+        return Bound(self.calls + other.calls, self.tokens + other.tokens)
+
+
+def bound(step: Step) -> tuple[str, Bound]:
+    """(role asked, upper bound) of one step; ("", 0) for one that asks no model."""
+    params = step.params
+    if step.kind == "evaluate":
+        limits, sampling = params["limits"], params["solver"]["sampling"]
+        rollouts = question_count(step) * params["repeats"]
+        tokens = min(limits["calls"] * sampling["max_tokens"], limits["tokens"] + sampling["max_tokens"])
+        return "solver", Bound(rollouts * limits["calls"], rollouts * tokens)
+    if step.kind == "propose":
+        return "proposer", Bound(1, params["proposer"]["sampling"]["max_tokens"])
+    return "", Bound()
+
+
+def question_count(step: Step) -> int:
+    """How many questions the split behind an evaluate step asks for."""
+    source = step.inputs["questions"]
+    split = source.step if isinstance(source, Port) else source
+    sizes = split.params["sizes"]
+    size = sizes[split.params["role"]]
+    return sizes["feedback"] if size == "same_as_feedback" else size
+
+
+def show(plan: Plan, states: Mapping[str, str]) -> str:
+    """Text for people. states: step id -> "cached", "to run" or "depends" (its key is not known yet)."""
+    lines = [f"{plan.spec.name}  spec {plan.spec.digest[:12]}  {len(plan.steps)} steps: {_tally(states.values())}", ""]
+    lines += _step_lines(plan, states) + ["", *_bound_lines(plan, states)]
+    return "\n".join(lines)
+
+
+def _tally(states) -> str:
+    counts = Counter(states)
+    return ", ".join(f"{counts[name]} {name}" for name in ("cached", "to run", "depends") if counts[name]) or "none"
+
+
+def _step_lines(plan: Plan, states: Mapping[str, str]) -> list[str]:
+    by_id = {step.id: step for step in plan.steps}
+    lines, arm = [], None
+    for label in plan.labels:
+        if label.arm != arm:
+            arm = label.arm
+            lines.append(f"arm {arm}")
+        lines.append(f"  {label.label:<42} {by_id[label.step_id].kind:<9} {label.step_id[:8]}  {states[label.step_id]}")
+    return lines
+
+
+def _bound_lines(plan: Plan, states: Mapping[str, str]) -> list[str]:
+    arms: dict[tuple[str, str], Bound] = defaultdict(Bound)
+    every: dict[str, Bound] = defaultdict(Bound)
+    by_id = {step.id: step for step in plan.steps}
+    seen: set[tuple[str, str]] = set()
+    for label in plan.labels:
+        if states[label.step_id] == "cached" or (label.arm, label.step_id) in seen:
+            continue
+        seen.add((label.arm, label.step_id))
+        role, cost = bound(by_id[label.step_id])
+        if role:
+            arms[label.arm, role] += cost
+    for step in plan.steps:
+        role, cost = bound(step)
+        if role and states[step.id] != "cached":
+            every[role] += cost
+    lines = ["still to run, at most (steps that arms share count in each, once in all):"]
+    lines += [_bound_line(arm, role, cost) for (arm, role), cost in arms.items()]
+    lines += [_bound_line("all", role, cost) for role, cost in every.items()]
+    return lines if every else ["nothing is left to run"]
+
+
+def _bound_line(arm: str, role: str, cost: Bound) -> str:
+    return f"  {arm:<16} {role:<10} {cost.calls:>12,} calls {cost.tokens:>16,} completion tokens"

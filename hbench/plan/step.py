@@ -1,0 +1,53 @@
+"""The nodes of a plan. Both are frozen values: what is shown is what will run."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from functools import cached_property
+
+from hbench.core.digest import Json, digest
+from hbench.steps.step_kind import find
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """One node: a kind, everything that can change its result, and its inputs.
+
+    id: digest of the recipe, known before running. The key, which names the artifact, is known once the inputs exist.
+    """
+
+    kind: str
+    params: Json
+    inputs: Mapping[str, "Step | Port"] = field(default_factory=dict)
+
+    @cached_property
+    def version(self) -> int:
+        return find(self.kind).version
+
+    @cached_property
+    def id(self) -> str:
+        inputs = {name: source.id for name, source in self.inputs.items()}
+        return digest([self.kind, self.version, self.params, inputs])[:32]
+
+    def __getitem__(self, name: str) -> "Port":
+        """One field of this step's value. A step that reads only a field is not run again when others change."""
+        return Port(self, name)
+
+    def parents(self) -> dict[str, "Step"]:
+        """Input name -> the step it comes from."""
+        return {name: source.step if isinstance(source, Port) else source for name, source in self.inputs.items()}
+
+    def key(self, digests: Mapping[str, str]) -> str:
+        """The artifact's name, from the content digests of the inputs (input name -> digest)."""
+        return digest([self.kind, self.version, self.params, dict(digests)])
+
+
+@dataclass(frozen=True, eq=False)
+class Port:
+    """A field of a step's value, used as an input."""
+
+    step: Step
+    field: str
+
+    @cached_property
+    def id(self) -> str:
+        return f"{self.step.id}.{self.field}"

@@ -1,0 +1,90 @@
+"""What is written down about a run: versions, machine, how each step ended."""
+
+import os
+import platform
+import subprocess
+import sys
+import time
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from hbench import __version__
+from hbench.core.digest import digest
+from hbench.plan.plan import Plan
+from hbench.runtime.execute import Ended
+
+LIBRARIES = ("duckdb", "pydantic", "omegaconf", "jinja2", "reasoning-gym", "torch", "transformers", "trl", "vllm")
+
+
+class RunRecord:
+    """Rows of `runs` and `run_steps` for one plan of a run, appended as they become true."""
+
+    def __init__(self, store: Any, plan: Plan, machine: dict[str, Any], limit: int | None):
+        self.plan = plan
+        self.run_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{digest([plan.spec.digest, os.getpid(), time.time_ns()])[:8]}"
+        self._mine = {step.id for step in plan.steps}
+        self._started = time.time()
+        self._journal = store.open_run(self.run_id)
+        self._row = {
+            "run_id": self.run_id,
+            "spec_digest": plan.spec.digest,
+            "started_at": self._started,
+            "versions": versions(),
+            "machine": {**machine, "limit": limit},
+            "git_commit": git_commit(),
+        }
+        self._append("running", None)
+
+    def heard(self, ended: Ended) -> None:
+        """Keeps how a step ended, if it is one of this plan's."""
+        if ended.step_id in self._mine:
+            row = {
+                "run_id": self.run_id,
+                "step_id": ended.step_id,
+                "step_key": ended.key,
+                "status": ended.status,
+                "seconds": ended.seconds,
+                "error": ended.error,
+            }
+            self._journal.append({"run_steps": [row]})
+
+    def close(self, outcome: str) -> None:
+        """outcome: finished, failed or interrupted."""
+        self._append(outcome, time.time())
+        self._journal.close()
+
+    def _append(self, outcome: str, ended_at: float | None) -> None:
+        self._journal.append({"runs": [{**self._row, "outcome": outcome, "ended_at": ended_at}]})
+
+
+def versions() -> dict[str, str]:
+    """Versions of hbench, Python and the libraries that are installed."""
+    found = {"hbench": __version__, "python": platform.python_version()}
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def git_commit() -> str | None:
+    """The commit of the working folder, with a + when files differ from it; None outside a repository."""
+    if not any((folder / ".git").exists() for folder in (Path.cwd(), *Path.cwd().parents)):
+        return None
+    try:
+        head = _git("rev-parse", "HEAD")
+        return head[:12] + ("+" if _git("status", "--porcelain", "--untracked-files=no") else "") if head else None
+    except (OSError, subprocess.SubprocessError):
+        return None
+
+
+def _git(*words: str) -> str:
+    done = subprocess.run(["git", *words], capture_output=True, text=True, timeout=5)
+    return done.stdout.strip()
+
+
+def command_line() -> str:
+    """The command that repeats this run, for messages."""
+    return "hbench " + " ".join(sys.argv[1:])

@@ -1,0 +1,150 @@
+"""run(specs): compile, execute, fold. What `hbench run` and `hbench.run` call."""
+
+import signal
+import threading
+import time
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hbench.plan import Plan, compile
+from hbench.runtime.execute import Ended, Execution
+from hbench.runtime.progress import Progress
+from hbench.runtime.record import RunRecord
+from hbench.runtime.services import Machine, RunServices
+
+FOLD_EVERY_S = 5.0
+
+
+@dataclass(frozen=True)
+class Options:
+    """results: the folder. limit: at most so many questions a split (a quick look, marked as limited).
+
+    retries: how often a failed step is tried again in this run. quiet: no progress.
+    """
+
+    results: Path = Path("results")
+    limit: int | None = None
+    retries: int = 0
+    quiet: bool = False
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """outcome: finished, failed or interrupted. statuses: how many steps ran, were cached, failed, were skipped."""
+
+    outcome: str
+    run_ids: tuple[str, ...]
+    statuses: dict[str, int]
+    errors: tuple[str, ...]
+    seconds: float
+    folded: str = ""
+
+
+def run(specs: Sequence[Any], options: Options = Options()) -> RunResult:
+    """Executes the plans of `specs` together, equal steps once, and folds the rows into the database.
+
+    A failed step does not raise: its descendants are skipped, the rest goes on, and the outcome says so.
+    Ctrl-C and SIGTERM end it cleanly with outcome "interrupted"; finished work is kept.
+    """
+    from hbench.store.artifacts import Store
+
+    started = time.monotonic()
+    if options.limit is not None:
+        specs = [spec.limited(options.limit) for spec in specs]
+    plans = [compile(spec) for spec in specs]
+    store = Store(options.results)
+    progress = Progress(quiet=options.quiet)
+    services = RunServices(machine_of(specs, options.results), progress)
+    records = [_open_record(store, plan, options) for plan in plans]
+    folding = Folding(options.results)
+    outcome = "interrupted"
+    execution = Execution(plans, store, services, progress, _to_all(records), options.retries)
+    try:
+        with _sigterm_is_ctrl_c():
+            execution.run()
+        outcome = "failed" if any(e.status == "failed" for e in execution.ended.values()) else "finished"
+    except KeyboardInterrupt:
+        pass
+    finally:
+        services.close()
+        for record in records:
+            record.close(outcome)
+        progress.close()
+    folded = folding.last() if outcome != "interrupted" else ""
+    return _result(outcome, records, execution.ended, time.monotonic() - started, folded)
+
+
+def machine_of(specs: Sequence[Any], results: Path) -> Machine:
+    """The machine settings of the first spec (a sweep's points share them) and how every model is reached."""
+    block = specs[0].machine
+    refs = [ref for spec in specs for arm in spec.arms.values() for ref in arm.models()]
+    models = {ref.digest: (ref, block.model_settings(ref.name)) for ref in refs}
+    return Machine(results, models, block.sandbox, block.in_flight, block.workers)
+
+
+def _open_record(store: Any, plan: Plan, options: Options) -> RunRecord:
+    store.put_plan(plan.spec.digest, plan.rows())
+    return RunRecord(store, plan, plan.spec.machine.to_json(), options.limit)
+
+
+def _to_all(records: Sequence[RunRecord]) -> Any:
+    def heard(ended: Ended) -> None:
+        for record in records:
+            record.heard(ended)
+
+    return heard
+
+
+def _result(
+    outcome: str, records: Sequence[RunRecord], ended: dict[str, Ended], seconds: float, folded: str
+) -> RunResult:
+    statuses = Counter(e.status for e in ended.values())
+    errors = tuple(e.error or "" for e in ended.values() if e.status == "failed")
+    return RunResult(outcome, tuple(r.run_id for r in records), dict(statuses), errors, seconds, folded)
+
+
+class Folding:
+    """Folds finished steps into the database now and then, in a thread; trouble with it never touches the run."""
+
+    def __init__(self, folder: Path):
+        self._folder = folder
+        self._done = threading.Event()
+        self._thread = threading.Thread(target=self._now_and_then, daemon=True)
+        self._thread.start()
+
+    def _now_and_then(self) -> None:
+        while not self._done.wait(FOLD_EVERY_S):
+            self._fold(0.0)
+
+    def _fold(self, wait_s: float) -> str:
+        from hbench.store.database import fold
+
+        try:
+            fold(self._folder, wait_s=wait_s)
+            return ""
+        except Exception as trouble:
+            return f"the database is not up to date ({trouble}); `hbench sql` or the next run folds again"
+
+    def last(self) -> str:
+        """The final fold; what went wrong with it, or an empty text."""
+        self._done.set()
+        self._thread.join()
+        return self._fold(10.0)
+
+
+class _sigterm_is_ctrl_c:
+    """Inside it, SIGTERM raises KeyboardInterrupt (only in the main thread, where signals can be set)."""
+
+    def __enter__(self) -> None:
+        self._main = threading.current_thread() is threading.main_thread()
+        if self._main:
+            self._old = signal.signal(signal.SIGTERM, signal.default_int_handler)
+
+    def __exit__(self, *_: object) -> None:
+        if self._main:
+            signal.signal(signal.SIGTERM, self._old)
+
+

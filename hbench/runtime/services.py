@@ -1,0 +1,153 @@
+"""What steps may use: models, jails, their unfinished folder. Opened once a run."""
+
+import asyncio
+import threading
+from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from hbench.core.digest import Json
+from hbench.core.failure import HbenchError, StepError
+from hbench.core.harness import Harness
+from hbench.core.message import LMError, Reply, Request
+from hbench.core.model import ModelRef
+from hbench.core.protocols import LM, Part
+from hbench.core.question import Question
+from hbench.core.rollout import Rollout
+from hbench.runtime.loop import LoopThread
+from hbench.runtime.progress import Progress
+from hbench.runtime.rollouts import Stage, roll_out
+
+
+@dataclass(frozen=True)
+class Machine:
+    """How this run reaches things; none of it is hashed. models: identity digest -> (name, settings)."""
+
+    results: Path
+    models: Mapping[str, tuple[ModelRef, Json]] = field(default_factory=dict)
+    sandbox: str = "auto"
+    in_flight: int = 64
+    workers: int = 16
+
+
+class RunServices:
+    """The services of a whole run: every model and the jails once, whoever asks."""
+
+    def __init__(self, machine: Machine, progress: Progress):
+        self.machine, self.progress = machine, progress
+        self._loop = LoopThread()
+        self._lock = threading.Lock()
+        self._lms: dict[str, LM] = {}
+        self._jails: Any = None
+        self._slots: asyncio.Semaphore | None = None
+        self._replies: Any = None
+
+    def of(self, part: Part, label: str) -> "StepServices":
+        """The services as one step sees them."""
+        return StepServices(self, part, label)
+
+    def close(self) -> None:
+        """Stops what is under way and ends every process that this run started; about a second at most."""
+        self._loop.stop(self._close_all())
+
+    async def _close_all(self) -> None:
+        closing = [lm.close() for lm in self._lms.values()]
+        if self._jails is not None:
+            closing.append(self._jails.close())
+        await asyncio.gather(*closing, return_exceptions=True)
+
+    def run(self, work: Any) -> Any:
+        return self._loop.run(work)
+
+    def jails(self) -> Any:
+        with self._lock:
+            if self._jails is None:
+                from hbench.engines.jail import Jails
+
+                self._jails = Jails(sandbox=self.machine.sandbox)
+            return self._jails
+
+    def slots(self) -> asyncio.Semaphore:
+        """Rollouts alive at once, over all steps. Called on the loop."""
+        if self._slots is None:
+            self._slots = asyncio.Semaphore(self.machine.in_flight)
+        return self._slots
+
+    def lm(self, model: ModelRef) -> LM:
+        """The model behind the reply store, opened on first use. Raises StepError when it cannot be reached."""
+        with self._lock:
+            if model.digest not in self._lms:
+                self._lms[model.digest] = self._open(model)
+            return self._lms[model.digest]
+
+    def _open(self, model: ModelRef) -> LM:
+        from hbench.engines.open_lm import open_lm
+        from hbench.engines.reply_store import ReplyStore, StoredLM
+
+        if self._replies is None:
+            self._replies = ReplyStore(self.machine.results / "replies")
+        known, settings = self.machine.models.get(model.digest, (model, {}))
+        try:
+            return StoredLM(open_lm(known, settings), self._replies, known)
+        except HbenchError as bad:
+            raise StepError(str(bad)) from bad
+
+
+class StepServices:
+    """core.protocols.Services for one step."""
+
+    def __init__(self, run: RunServices, part: Part, label: str):
+        self.part, self._run, self._label = part, run, label
+
+    def ask(self, model: ModelRef, requests: Sequence[Request]) -> list[Reply]:
+        """Replies in order. Raises StepError when one got none."""
+        lm = self._run.lm(model)
+        replies = self._run.run(lm.generate(list(requests)))
+        for reply in replies:
+            if isinstance(reply, LMError):
+                raise StepError(f"the {model.role} gave no reply ({reply.kind}): {reply.message}")
+            self._run.progress.called(reply)
+        return replies
+
+    def run_harness(
+        self,
+        harness: Harness,
+        questions: Sequence[Question],
+        setting: Any,
+        done: Callable[[Rollout], None],
+        skip: Set[tuple[str, int]] = frozenset(),
+    ) -> None:
+        """See core.protocols.Services. Rollouts end in any order."""
+        todo = [(q, r) for q in questions for r in range(setting.repeats) if (q.id, r) not in skip]
+        if not todo:
+            return
+        stage = Stage(
+            harness, setting, self._run.lm(setting.solver), self._run.jails(), setting.family.to_json()
+        )
+        self._run.run(self._roll_all(stage, todo, done))
+
+    async def _roll_all(self, stage: Stage, todo: list, done: Callable[[Rollout], None]) -> None:
+        """As many workers as rollouts may be alive, all taking from one queue: memory does not grow with `todo`."""
+        rest, slots = iter(todo), self._run.slots()
+
+        async def work() -> None:
+            for question, repeat in rest:
+                async with slots:
+                    rollout = await roll_out(stage, question, repeat)
+                done(rollout)
+                self._run.progress.rolled(rollout)
+
+        workers = [asyncio.create_task(work()) for _ in range(min(len(todo), self._run.machine.in_flight))]
+        try:
+            await asyncio.gather(*workers)
+        finally:
+            for worker in workers:
+                worker.cancel()
+            await asyncio.gather(*workers, return_exceptions=True)
+
+    def report_progress(self, done: int, total: int) -> None:
+        self._run.progress.step(self._label, done, total)
+
+    def trainer(self, name: str) -> Any:
+        raise StepError(f"no trainer {name!r} in this version")

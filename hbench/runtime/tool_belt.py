@@ -1,0 +1,133 @@
+"""The tools of one rollout, on the driver's side: what the harness asks is checked, counted and recorded here."""
+
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from hbench.core.digest import Json, derive_seed
+from hbench.core.failure import LimitReached, StepError, ToolError
+from hbench.core.limits import Limits
+from hbench.core.message import LMError, Message, Reply, Request, Sampling
+from hbench.core.model import ModelRef
+from hbench.core.protocols import LM, Tool
+from hbench.core.rollout import Event, Usage
+
+ROLES = ("system", "user", "assistant")
+
+
+class ToolBelt:
+    """lm() and python() for one rollout, and the events they leave.
+
+    draw: what the rollout's seeds are derived from: spec seed, question id, repeat. Equal requests inside one rollout
+    are numbered, so a harness that asks one prompt eight times gets eight draws, in any order, and the same on resume.
+    """
+
+    def __init__(self, solver: ModelRef, lm: LM, limits: Limits, draw: tuple[int, str, int], run_python: Any):
+        self.events: list[Event] = []
+        self._solver, self._lm, self._limits, self._draw = solver, lm, limits, draw
+        self._run_python = run_python
+        self._calls = 0
+        self._asked: Counter[str] = Counter()
+
+    def tools(self) -> Mapping[str, Tool]:
+        return {"lm": self.lm, "python": self.python}
+
+    def usage(self, seconds: float) -> Usage:
+        """Sums over the events so far."""
+        prompt = sum(e.prompt_tokens for e in self.events)
+        completion = sum(e.completion_tokens for e in self.events)
+        return Usage(len(self.events), prompt, completion, seconds)
+
+    async def lm(self, messages: Json, max_tokens: Json = None, temperature: Json = None, stop: Json = None) -> str:
+        """The solver's text. Raises ToolError for arguments that no server would take."""
+        self._count()
+        request = self._request(_checked_messages(messages), self._sampling(max_tokens, temperature, stop))
+        started = time.perf_counter()
+        reply = (await self._lm.generate([request]))[0]
+        if isinstance(reply, LMError):
+            raise _trouble(reply, self._solver)
+        self._record_lm(request, reply, time.perf_counter() - started)
+        return reply.text
+
+    async def python(self, code: Json, timeout_s: Json = None) -> Json:
+        """{stdout, stderr, ok} of the code, run in the python tool's own jail."""
+        self._count()
+        if not isinstance(code, str):
+            raise ToolError(f"python() takes text, got {type(code).__name__}")
+        most = self._limits.python_s
+        seconds = min(float(timeout_s), most) if isinstance(timeout_s, int | float) and timeout_s > 0 else most
+        started = time.perf_counter()
+        result = await self._run_python(code, seconds, self._limits.memory_mb, self._limits.output_chars)
+        self.events.append(Event("python", code, result, seconds=time.perf_counter() - started))
+        return result
+
+    def _count(self) -> None:
+        self._calls += 1
+        if self._calls > self._limits.calls:
+            raise LimitReached("calls", f"more than {self._limits.calls} tool calls")
+        if sum(e.completion_tokens for e in self.events) >= self._limits.tokens:
+            raise LimitReached("tokens", f"more than {self._limits.tokens} completion tokens")
+
+    def _sampling(self, max_tokens: Json, temperature: Json, stop: Json) -> Sampling:
+        base = self._solver.sampling
+        most = base.max_tokens if max_tokens is None else min(_number(max_tokens, "max_tokens", 1), base.max_tokens)
+        warmth = base.temperature if temperature is None else _number(temperature, "temperature", 0)
+        stops = base.stop if stop is None else _checked_stop(stop)
+        return replace(base, max_tokens=int(most), temperature=float(warmth), stop=stops)
+
+    def _request(self, messages: tuple[Message, ...], sampling: Sampling) -> Request:
+        if sampling.temperature == 0:  # greedy: every equal request has one answer
+            return Request(messages, sampling, 0)
+        plain = Request(messages, sampling, 0).id(None)
+        self._asked[plain] += 1
+        return Request(messages, sampling, derive_seed(*self._draw, self._asked[plain]))
+
+    def _record_lm(self, request: Request, reply: Reply, seconds: float) -> None:
+        sent = [m.to_json() for m in request.messages]
+        self.events.append(
+            Event(
+                "lm",
+                sent,
+                reply.text,
+                role=self._solver.role,
+                model=self._solver.digest[:16],
+                request_id=request.id(self._solver.identity),
+                finish_reason=reply.finish_reason,
+                prompt_tokens=reply.prompt_tokens,
+                completion_tokens=reply.completion_tokens,
+                seconds=seconds,
+                reused=reply.reused,
+            )
+        )
+
+
+def _trouble(error: LMError, model: ModelRef) -> Exception:
+    """A prompt that is too long is the harness's own doing; everything else is the machine's."""
+    if error.kind == "too_long":
+        return ToolError(error.message)
+    return StepError(f"the {model.role} gave no reply ({error.kind}): {error.message}")
+
+
+def _checked_messages(messages: Json) -> tuple[Message, ...]:
+    if not isinstance(messages, list) or not messages:
+        raise ToolError("lm() takes a text or a list of {'role', 'content'} messages")
+    for message in messages:
+        well = isinstance(message, dict) and isinstance(message.get("content"), str) and message.get("role") in ROLES
+        if not well:
+            raise ToolError(f"each message needs 'content' (text) and 'role' (one of {', '.join(ROLES)})")
+    return tuple(Message(m["role"], m["content"]) for m in messages)
+
+
+def _checked_stop(stop: Json) -> tuple[str, ...]:
+    stops = [stop] if isinstance(stop, str) else stop
+    if not isinstance(stops, list) or not all(isinstance(s, str) and s for s in stops):
+        raise ToolError("stop takes a text or a list of texts, none of them empty")
+    return tuple(dict.fromkeys(stops))
+
+
+def _number(value: Json, name: str, least: float) -> float:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not least <= value < float("inf"):
+        raise ToolError(f"{name} takes a number of at least {least}, got {value!r}")
+    return value

@@ -1,0 +1,44 @@
+"""What a candidate's reward would be: one row a term, so that any weighting can be recomputed in SQL."""
+
+from collections.abc import Mapping
+
+from hbench.core.candidate import Candidate
+from hbench.core.digest import Json
+from hbench.core.failure import Failure
+from hbench.core.harness import Harness
+from hbench.core.output import Artifact, Output
+from hbench.core.protocols import Services
+from hbench.parts.part import build
+from hbench.parts.rewards._total import reward_terms
+from hbench.steps._rollout_rows import rollouts_from_rows
+
+VERSION = 1
+
+
+def reward(params: Json, inputs: Mapping[str, Artifact], services: Services) -> Output:
+    """inputs: `candidate` (propose) and `trial` (evaluate on scoring questions). Value: {"reward", "terms"}.
+
+    Harness learning, section 3: the immediate reward of an edit, Σ weight x term.
+    """
+    candidate = _candidate(inputs["candidate"].value, inputs["trial"], params["grade"])
+    terms = {name: build("rewards", block) for name, block in params["terms"].items()}
+    values = reward_terms(candidate, terms, params["no_change"])
+    rows = [
+        {"candidate": 0, "term": name, "value": value, "weight": terms[name].weight} for name, value in values.items()
+    ]
+    total = sum(terms[name].weight * value for name, value in values.items())
+    return Output({"reward": total, "terms": values}, {"reward_terms": rows})
+
+
+def _candidate(value: Json, trial: Artifact, grade: str) -> Candidate:
+    failure = value["failure"]
+    rollouts = rollouts_from_rows(trial.rows("rollouts"), trial.rows("grades"))
+    return Candidate(
+        parent=Harness(value["parent"]["files"]),
+        response=value["response"],
+        harness=Harness(value["harness"]["files"]) if value["harness"] else None,
+        failure=Failure(failure["boundary"], failure["kind"], failure["message"]) if failure else None,
+        explanation=value["explanation"],
+        rollouts=tuple(rollouts),
+        grade=grade,
+    )

@@ -1,0 +1,45 @@
+"""The two functions that adaptation and training share, so that a reward cannot drift between them."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from hbench.core.candidate import Candidate
+from hbench.core.failure import EditFailure
+from hbench.core.harness import Harness
+from hbench.core.protocols import EditFormat, Services
+from hbench.core.question import Question
+from hbench.core.rollout import Rollout
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """What the proposer said, and whether it ended by itself."""
+
+    text: str
+    finish_reason: str = "stop"
+
+
+def revise(parent: Harness, response: Response, edit: EditFormat) -> Candidate:
+    """The candidate that `response` makes of `parent`: parsed and applied, not yet run. Never raises for a bad edit."""
+    explanation = ""
+    try:
+        parsed = edit.parse(response.text, response.finish_reason)
+        explanation = getattr(parsed, "explanation", "")
+        harness = edit.apply(parent, parsed).tidied()
+        if harness.id == parent.id:
+            raise EditFailure("apply", "no_change", "the edited harness equals its parent")
+    except EditFailure as bad:
+        return Candidate(parent, response.text, None, bad.failure, explanation)
+    return Candidate(parent, response.text, harness, None, explanation)
+
+
+def trial(candidate: Candidate, questions: Sequence[Question], setting: Any, services: Services) -> Candidate:
+    """`candidate` with its rollouts on `questions`, in question order; unchanged when its edit failed."""
+    if candidate.harness is None:
+        return candidate
+    found: list[Rollout] = []
+    services.run_harness(candidate.harness, questions, setting, found.append)
+    place = {question.id: i for i, question in enumerate(questions)}
+    found.sort(key=lambda r: (place[r.question_id], r.repeat))
+    return candidate.with_rollouts(tuple(found))
