@@ -1,0 +1,139 @@
+"""What a regenerated table must say about itself: specs, versions, dates, marks, and what is missing."""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from hbench.core.digest import digest
+from hbench.exhibits.block import ExhibitBlock
+from hbench.exhibits.cells import Line
+from hbench.exhibits.sources import Source
+from hbench.exhibits.statistics import SMALL
+
+SHOWN = 4  # digests or families named in full; beyond that the count, and one digest of all
+
+
+def caption(connection: Any, block: ExhibitBlock, sources: Sequence[Source], found: Sequence[Line]) -> tuple[str, ...]:
+    """One sentence or list a line. found: the rows of the table, in their order."""
+    runs = _query(connection, RUNS, sources)
+    said = [block.caption.strip()] if block.caption else []
+    said.append(
+        f"{block.confidence:.0%} intervals over family means (Student's t below {SMALL} families); "
+        "none for a single family, or where all families are equal."
+    )
+    said += [_counted(source, [run for run in runs if run["spec_digest"] in source.points]) for source in sources]
+    said += _versions(runs)
+    said += _fewer(_query(connection, FEWER, sources))
+    said += _missing(sources, {run["spec_digest"] for run in runs}, _query(connection, BROKEN, sources), found)
+    return tuple(said)
+
+
+RUNS = """
+select
+  r.spec_digest,
+  r.run_id,
+  r.ended_at,
+  r.outcome,
+  r.versions::varchar as versions
+from runs as r
+where r.run_id in (select run_id from counted_runs)
+  and r.spec_digest in (select unnest($specs))
+order by
+  r.spec_digest
+"""
+
+# Splits that got fewer questions than the spec asked for (splits.allow_fewer).
+FEWER = """
+select distinct
+  l.spec_digest,
+  l.family,
+  s.value ->> '$.role' as role,
+  (s.value ->> '$.got')::bigint as got,
+  (s.value ->> '$.asked')::bigint as asked
+from counted_steps as l
+join steps as s
+  using (step_key)
+where l.purpose like 'split_%'
+  and l.spec_digest in (select unnest($specs))
+  and (s.value ->> '$.got')::bigint < (s.value ->> '$.asked')::bigint
+order by
+  l.family,
+  role,
+  l.spec_digest
+"""
+
+# Arms of which a step failed or was skipped: they count in no cell.
+BROKEN = """
+select
+  l.spec_digest,
+  l.arm,
+  l.family,
+  count(*) filter (where s.status = 'failed') as failed,
+  count(*) as unfinished
+from counted_runs as n
+join plan_labels as l
+  using (spec_digest)
+left join run_steps as s
+  using (run_id, step_id)
+where l.spec_digest in (select unnest($specs))
+  and coalesce(s.status, '') not in ('ran', 'cached')
+group by all
+order by
+  l.arm,
+  l.family,
+  l.spec_digest
+"""
+
+
+def _query(connection: Any, sql: str, sources: Sequence[Source]) -> list[dict[str, Any]]:
+    result = connection.execute(sql, {"specs": [point for source in sources for point in source.points]})
+    head = [column[0] for column in result.description]
+    return [dict(zip(head, row, strict=True)) for row in result.fetchall()]
+
+
+def _counted(source: Source, runs: Sequence[dict[str, Any]]) -> str:
+    """Which specs, by digest, and when their runs ended."""
+    if not runs:
+        return f"{source.name}: no finished run."
+    digests = sorted(run["spec_digest"] for run in runs)
+    named = ", ".join(d[:8] for d in digests) if len(digests) <= SHOWN else f"together {digest(digests)[:8]}"
+    days = sorted({run["ended_at"].strftime("%Y-%m-%d") for run in runs})
+    when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
+    return f"{source.name}: {len(digests)} of {len(source.points)} specs ({named}), run {when}."
+
+
+def _versions(runs: Sequence[dict[str, Any]]) -> list[str]:
+    """Every library with each version that a counted run used."""
+    seen: dict[str, set[str]] = {}
+    for run in runs:
+        for name, version in json.loads(run["versions"] or "{}").items():
+            seen.setdefault(name, set()).add(str(version))
+    listed = ", ".join(f"{name} {' and '.join(sorted(versions))}" for name, versions in sorted(seen.items()))
+    return [f"Versions: {listed}."] if listed else []
+
+
+def _fewer(splits: Sequence[dict[str, Any]]) -> list[str]:
+    listed = [f"{s['family']} {s['got']} of {s['asked']} {s['role']}" for s in splits]
+    return [f"Fewer questions than asked for (splits.allow_fewer): {_some(listed)}."] if listed else []
+
+
+def _missing(sources: Sequence[Source], counted: set[str], broken: Sequence[dict], found: Sequence[Line]) -> list[str]:
+    """What is not in the table, with the command that would fill it."""
+    said = []
+    for source in sources:
+        absent = [point for point in source.points if point not in counted]
+        fails = [b for b in broken if b["spec_digest"] in source.points]
+        arms = dict.fromkeys(line.label for line in found if line.source == source.name and not line.units)
+        if absent:
+            said.append(f"{len(absent)} of {len(source.points)} specs not run to the end: `hbench run {source.name}`.")
+        if fails:
+            listed = _some([f"{b['arm']} on {b['family']}" for b in fails])
+            said.append(f"Left out, a step failed: {listed}: `hbench run {source.name} --retry-failed`.")
+        if arms:
+            said.append(f"Missing rows: {', '.join(arms)}: `hbench run {source.name}` fills them.")
+    return said
+
+
+def _some(listed: Iterable[str]) -> str:
+    each = list(dict.fromkeys(listed))
+    return ", ".join(each[:SHOWN]) + (f" and {len(each) - SHOWN} more" if len(each) > SHOWN else "")

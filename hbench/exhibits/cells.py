@@ -1,0 +1,122 @@
+"""From SQL rows, one a spec, arm, family and seed, to cells with intervals."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from hbench.exhibits.block import ColumnBlock, ExhibitBlock, PaperValue
+from hbench.exhibits.sources import Source
+from hbench.exhibits.statistics import Estimate, mean, mean_interval, paired_difference
+
+Unit = Mapping[str, Any]  # one row of the exhibit's SQL
+MISSING = "–"
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One row of the table `exhibit_cells`. value None: not measured. within None: nothing to compare."""
+
+    row: str
+    column: str
+    value: float | None
+    n: int
+    low: float | None
+    high: float | None
+    paper_value: float | None = None
+    tolerance: float | None = None
+    within: bool | None = None
+
+
+@dataclass(frozen=True)
+class Line:
+    """One row of an exhibit. parts: its labels, one a name under `rows`. units: [] when it has not been run."""
+
+    source: str
+    variant: str
+    arm: str
+    parts: tuple[str, ...]
+    units: Sequence[Unit]
+
+    @property
+    def label(self) -> str:
+        return " / ".join(self.parts)
+
+
+def lines(block: ExhibitBlock, units: Sequence[Unit], sources: Sequence[Source]) -> list[Line]:
+    """Every row: arms in the order of their specs, each with its units; arms that were not run have none."""
+    found: list[Line] = []
+    for source in sources:
+        for variant in dict.fromkeys(source.points.values()):
+            digests = {digest for digest, its in source.points.items() if its == variant}
+            here = [unit for unit in units if unit["spec_digest"] in digests]
+            for arm in source.arms:
+                found += _arm_lines(block, source.name, variant, arm, [u for u in here if u["arm"] == arm])
+    return _told_apart(block, found)
+
+
+def _arm_lines(block: ExhibitBlock, source: str, variant: str, arm: str, units: Sequence[Unit]) -> list[Line]:
+    grouped: dict[tuple[str, ...], list[Unit]] = {}
+    for unit in units:
+        grouped.setdefault(tuple(str(unit[name]) for name in block.rows), []).append(unit)
+    if not grouped:
+        grouped[tuple(arm if name == "arm" else MISSING for name in block.rows)] = []
+    return [Line(source, variant, arm, parts, its) for parts, its in grouped.items()]
+
+
+def _told_apart(block: ExhibitBlock, found: Sequence[Line]) -> list[Line]:
+    """The same lines; where two would read alike, the arm is written `spec: arm`. A sweep point stands in brackets."""
+    at, seen = block.rows.index("arm"), Counter(line.label for line in found)
+
+    def named(line: Line) -> Line:
+        arm = line.parts[at] if seen[line.label] == 1 else f"{line.source}: {line.parts[at]}"
+        arm += f" ({line.variant})" if line.variant else ""
+        return replace(line, parts=(*line.parts[:at], arm, *line.parts[at + 1 :]))
+
+    return [named(line) for line in found]
+
+
+def estimate(column: ColumnBlock, name: str, units: Sequence[Unit], base: Sequence[Unit], confidence: float) -> Estimate:
+    """The cell of `units` in this column. base: the baseline's units, for a difference."""
+    of = column.of or name
+    if column.statistic == "difference":
+        ours, theirs = _paired(of, units, base)
+        return paired_difference(ours, theirs, confidence)
+    values = _family_means(units, of)
+    if column.statistic == "families":
+        return Estimate(float(len(values)), len(values)) if units else Estimate(None, 0)
+    if column.statistic == "sum":
+        known = [unit[of] for unit in units if unit[of] is not None]
+        return Estimate(float(sum(known)) if known else None, len(values))
+    return mean_interval(list(values.values()), confidence)
+
+
+def _family_means(units: Sequence[Unit], of: str) -> dict[str, float]:
+    """Family -> mean over its seeds, of those that have a value."""
+    grouped: dict[str, list[float]] = {}
+    for unit in units:
+        if unit[of] is not None:
+            grouped.setdefault(unit["family"], []).append(unit[of])
+    return {family: mean(values) for family, values in sorted(grouped.items())}
+
+
+def _paired(of: str, units: Sequence[Unit], base: Sequence[Unit]) -> tuple[dict[str, float], dict[str, float]]:
+    """Family means of both over what they share: same spec, family, seed, and the same questions."""
+
+    def keyed(rows: Sequence[Unit]) -> dict[tuple, Unit]:
+        named = ("spec_digest", "family", "seed", "question_set")
+        return {tuple(row.get(name) for name in named): row for row in rows if row[of] is not None}
+
+    ours, theirs = keyed(units), keyed(base)
+    shared = [key for key in ours if key in theirs]
+    return _family_means([ours[k] for k in shared], of), _family_means([theirs[k] for k in shared], of)
+
+
+def cell(line: Line, column: str, ours: Estimate, paper: PaperValue | None, tolerance: float) -> Cell:
+    """`ours` beside the paper's value, where there is one."""
+    if paper is None:
+        return Cell(line.label, column, ours.value, ours.n, ours.low, ours.high)
+    allowed = tolerance if paper.tolerance is None else paper.tolerance
+    # A hair of slack: 0.6 against 0.5 +- 0.1 agrees, whatever binary fractions say.
+    within = None if ours.value is None else abs(ours.value - paper.value) <= allowed + 1e-12
+    return Cell(line.label, column, ours.value, ours.n, ours.low, ours.high, paper.value, allowed, within)

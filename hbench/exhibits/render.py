@@ -1,0 +1,130 @@
+"""An exhibit as Markdown, CSV and LaTeX. Every number comes from its cells; nothing is computed here."""
+
+import csv
+import io
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from hbench.exhibits.block import ColumnBlock
+from hbench.exhibits.cells import MISSING, Cell
+
+if TYPE_CHECKING:
+    from hbench.exhibits.exhibit import Exhibit
+
+LATEX = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "&": r"\&",
+    "%": r"\%",
+    "$": r"\$",
+    "#": r"\#",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    "–": "--",
+    "±": r"\(\pm\)",
+    "×": r"\(\times\)",
+}
+
+
+def cell_text(cell: Cell, column: ColumnBlock) -> str:
+    """`0.41 [0.30, 0.52]`, a dash where nothing was measured, and the paper's value behind it where there is one."""
+    text = MISSING if cell.value is None else _number(cell.value, column)
+    if column.interval and cell.low is not None and cell.high is not None:
+        text += f" [{_number(cell.low, column)}, {_number(cell.high, column)}]"
+    if cell.paper_value is not None:
+        verdict = {None: "", True: ", agrees", False: ", differs"}[cell.within]
+        text += f" (paper {_number(cell.paper_value, column)}{verdict})"
+    return text
+
+
+def _number(value: float, column: ColumnBlock) -> str:
+    text = column.format % value
+    return text.replace("-", "", 1) if text.startswith("-") and not any(c in "123456789" for c in text) else text
+
+
+def table(exhibit: "Exhibit") -> tuple[list[str], list[list[str]]]:
+    """Headings, and the text of every row."""
+    head = [*exhibit.block.rows, *(c.title or name for name, c in exhibit.block.columns.items())]
+    return head, [[*parts, *texts] for parts, texts in zip(exhibit.rows, _texts(exhibit), strict=True)]
+
+
+def _texts(exhibit: "Exhibit") -> Iterator[list[str]]:
+    columns = list(exhibit.block.columns.values())
+    for start in range(0, len(exhibit.cells), len(columns)):
+        row = exhibit.cells[start : start + len(columns)]
+        yield [cell_text(cell, column) for cell, column in zip(row, columns, strict=True)]
+
+
+def render_markdown(exhibit: "Exhibit") -> str:
+    """A GitHub table under its title, aligned so that it also reads well as plain text."""
+    head, rows = table(exhibit)
+    grid = [[_markdown(text) for text in row] for row in (head, *rows)]
+    widths = [max(3, *(len(row[i]) for row in grid)) for i in range(len(head))]
+    labels = len(exhibit.block.rows)
+    rule = ["-" * w if i < labels else "-" * (w - 1) + ":" for i, w in enumerate(widths)]
+    body = [_markdown_row(row, widths, labels) for row in (grid[0], rule, *grid[1:])]
+    source = f"\n*{_markdown(exhibit.block.source)}*\n" if exhibit.block.source else ""
+    notes = "\n".join(f"- {line}" for line in exhibit.caption)
+    return f"# {exhibit.block.title}\n{source}\n" + "\n".join(body) + f"\n\n{notes}\n"
+
+
+def _markdown(text: str) -> str:
+    return " ".join(text.split()).replace("|", "\\|")
+
+
+def _markdown_row(row: list[str], widths: list[int], labels: int) -> str:
+    cells = [text.ljust(w) if i < labels else text.rjust(w) for i, (text, w) in enumerate(zip(row, widths, strict=True))]
+    return "| " + " | ".join(cells) + " |"
+
+
+def render_csv(exhibit: "Exhibit") -> str:
+    """One line a cell, numbers at full precision: the rows of the table `exhibit_cells`."""
+    out = io.StringIO()
+    rows = exhibit.table_rows()
+    head = ["exhibit", *Cell.__dataclass_fields__]
+    writer = csv.DictWriter(out, fieldnames=head, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return out.getvalue()
+
+
+def render_latex(exhibit: "Exhibit") -> str:
+    """A floating table for `\\usepackage{booktabs}`."""
+    head, rows = table(exhibit)
+    labels = len(exhibit.block.rows)
+    lines = [" & ".join(latex(text) for text in row) + r" \\" for row in (head, *rows)]
+    about = " ".join([f"{exhibit.block.title}.", *exhibit.caption])
+    return "\n".join(
+        [
+            r"\begin{table}",
+            r"\centering",
+            r"\begin{tabular}{" + "l" * labels + "r" * (len(head) - labels) + "}",
+            r"\toprule",
+            lines[0],
+            r"\midrule",
+            *lines[1:],
+            r"\bottomrule",
+            r"\end{tabular}",
+            rf"\caption{{{latex(about)}}}",
+            rf"\label{{tab:{exhibit.name.replace('_', '-')}}}",
+            r"\end{table}",
+            "",
+        ]
+    )
+
+
+def latex(text: str) -> str:
+    """`text` with everything escaped that means something to LaTeX. A leading minus becomes a true one."""
+    escaped = "".join(LATEX.get(character, character) for character in " ".join(text.split()))
+    return _true_minus(escaped)
+
+
+def _true_minus(text: str) -> str:
+    import re
+
+    return re.sub(r"(?<![\w-])-(?=\d)", r"\\(-\\)", text)

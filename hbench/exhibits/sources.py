@@ -1,0 +1,68 @@
+"""Which rows count: the specs that `from:` names, as they read today, and their newest finished runs."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Source:
+    """One name under `from:`. points: spec digest -> what tells that sweep point apart besides family and seed."""
+
+    name: str
+    points: Mapping[str, str]
+    arms: tuple[str, ...]
+
+
+def load_sources(names: Sequence[str]) -> list[Source]:
+    """The specs behind `names`, each with all its sweep points. Raises SpecError."""
+    from hbench.spec import load
+
+    return [_source(name, load(name)) for name in dict.fromkeys(names)]
+
+
+def _source(name: str, specs: Sequence[Any]) -> Source:
+    arms = tuple(dict.fromkeys(arm for spec in specs for arm in spec.arms))
+    return Source(name, {spec.digest: _variant(spec.point) for spec in specs}, arms)
+
+
+def _variant(point: Mapping[str, Any]) -> str:
+    """Sweeps over families and seeds are averaged; a sweep over anything else makes rows of its own."""
+    told = {key: value for key, value in point.items() if key != "seed" and key.split(".")[0] != "family"}
+    return ", ".join(f"{key}={value}" for key, value in told.items())
+
+
+def count_newest_runs(connection: Any) -> None:
+    """Makes the temporary views `counted_runs` and `counted_steps`, from which every exhibit reads."""
+    connection.execute(COUNTED_RUNS)
+    connection.execute(COUNTED_STEPS)
+
+
+# The newest run of each spec that came to its end. A run that was stopped or killed counts nowhere.
+COUNTED_RUNS = """
+create or replace temporary view counted_runs as
+select
+  spec_digest,
+  run_id
+from runs
+where ended_at is not null
+  and outcome in ('finished', 'failed')
+qualify row_number() over (partition by spec_digest order by ended_at desc, run_id desc) = 1
+"""
+
+# Its steps under their labels. An arm of which a step failed or was skipped is left out whole: a mean over the
+# proposals that happened to go through would be another number.
+COUNTED_STEPS = """
+create or replace temporary view counted_steps as
+select
+  l.*,
+  n.run_id,
+  s.step_key
+from counted_runs as n
+join plan_labels as l
+  using (spec_digest)
+left join run_steps as s
+  using (run_id, step_id)
+qualify bool_and(coalesce(s.status, '') in ('ran', 'cached'))
+  over (partition by l.spec_digest, l.arm, l.family, l.seed)
+"""

@@ -1,0 +1,171 @@
+"""A small finished study, made by hand: what was measured, and the same as rows of a real database."""
+
+import datetime
+import random
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+QUESTIONS = 4
+
+
+@dataclass(frozen=True)
+class Trial:
+    """One proposal. outcome: applied, no_change, or the error's name. dev, held: question -> (score, exact), if it ran."""
+
+    outcome: str
+    dev: dict[str, tuple[float, float]] = field(default_factory=dict)
+    held: dict[str, tuple[float, float]] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Point:
+    """One arm in one family with one seed. rounds: the trials of each; chosen: the slot adopted after each, -1 the parent."""
+
+    arm: str
+    family: str
+    seed: int
+    seed_dev: dict[str, tuple[float, float]]
+    seed_held: dict[str, tuple[float, float]]
+    rounds: tuple[tuple[Trial, ...], ...] = ()
+    chosen: tuple[int, ...] = ()
+    evaluate_all: bool = True
+
+    def after(self, t: int) -> tuple[dict, dict]:
+        """dev and held-out grades of the harness after t rounds."""
+        if t == 0:
+            return self.seed_dev, self.seed_held
+        slot = self.chosen[t - 1]
+        return self.after(t - 1) if slot < 0 else (self.rounds[t - 1][slot].dev, self.rounds[t - 1][slot].held)
+
+    @property
+    def digest(self) -> str:
+        return f"{self.family}-{self.seed}".ljust(64, "0")
+
+
+def grades(draw: random.Random, family: str, role: str) -> dict[str, tuple[float, float]]:
+    """Made-up grades of each question of a family's split."""
+    scores = [draw.choice([0.0, 0.0, 0.25, 0.5, 1.0]) for _ in range(QUESTIONS)]
+    return {f"{family}/{role}/{i}": (score, float(score == 1.0)) for i, score in enumerate(scores)}
+
+
+def trial(draw: random.Random, family: str) -> Trial:
+    outcome = draw.choice(["applied", "applied", "applied", "no_change", "search_not_found"])
+    if outcome != "applied":
+        return Trial(outcome)
+    return Trial(outcome, grades(draw, family, "dev"), grades(draw, family, "held"))
+
+
+def points(families: tuple[str, ...] = ("maze", "sudoku", "countdown"), seeds: tuple[int, ...] = (0,)) -> list[Point]:
+    """Arms seed, independent (one round of four) and sequential (three rounds of one) on each family and seed."""
+    made = []
+    for family in families:
+        for seed in seeds:
+            draw = random.Random(f"{family} {seed}")
+            dev, held = grades(draw, family, "dev"), grades(draw, family, "held")
+            made.append(Point("seed", family, seed, dev, held))
+            for arm, rounds, slots in (("independent", 1, 4), ("sequential", 3, 1)):
+                tried = tuple(tuple(trial(draw, family) for _ in range(slots)) for _ in range(rounds))
+                chosen = tuple(next((i for i, x in enumerate(row) if x.held), -1) for row in tried)
+                made.append(Point(arm, family, seed, dev, held, tried, chosen))
+    return made
+
+
+class Writer:
+    """Turns points into rows: `rows[table]` is a list of dicts."""
+
+    def __init__(self) -> None:
+        self.rows: dict[str, list[dict[str, Any]]] = {}
+
+    def add(self, table: str, **row: Any) -> None:
+        self.rows.setdefault(table, []).append(row)
+
+    def run(self, digest: str, ended: str = "2026-11-29", outcome: str = "finished") -> str:
+        """One run of a spec that ended at noon of that day."""
+        run_id = f"{digest[:12]}-{ended}-{outcome}"
+        ended_at = datetime.datetime.fromisoformat(f"{ended}T12:00:00")
+        self.add(
+            "runs",
+            run_id=run_id,
+            spec_digest=digest,
+            started_at=ended_at - datetime.timedelta(hours=1),
+            ended_at=ended_at if outcome in ("finished", "failed") else None,
+            outcome=outcome,
+            versions={"hbench": "0.1.0"},
+        )
+        return run_id
+
+    def points(self, study: list[Point]) -> None:
+        """Every point, and one finished run a spec."""
+        runs = {digest: self.run(digest) for digest in sorted({p.digest for p in study})}
+        for point in study:
+            self.point(point, runs[point.digest])
+
+    def point(self, p: Point, run_id: str) -> None:
+        step = self._steps(p, run_id)
+        step("split_evaluation", value={"role": "evaluation", "asked": QUESTIONS, "got": QUESTIONS})
+        self._grades(step("held_out_seed"), p.seed_held)
+        self._grades(step("held_out"), p.after(len(p.rounds))[1])
+        for t, trials in enumerate(p.rounds):
+            parent_dev, parent_held = p.after(t)
+            self._grades(step("parent_scoring", t), parent_dev)
+            if p.evaluate_all:
+                self._grades(step("held_out_round", t), parent_held)
+            for slot, each in enumerate(trials):
+                self._trial(step, p, (t, slot), each)
+            self._select(step("select", t), p, t)
+
+    def _trial(self, step: Callable[..., str], p: Point, at: tuple[int, int], each: Trial) -> None:
+        applied = each.outcome == "applied"
+        self.add(
+            "candidates",
+            step_key=step("propose", *at),
+            candidate=0,
+            parent_id="parent",
+            harness_id="changed" if applied else None,
+            outcome=each.outcome,
+            parsed=applied or each.outcome == "no_change",
+            applied=applied,
+        )
+        self._grades(step("candidate_scoring", *at), each.dev)
+        if p.evaluate_all:
+            self._grades(step("held_out_candidate", *at), each.held)
+
+    def _select(self, step_key: str, p: Point, t: int) -> None:
+        self.add(
+            "selections",
+            step_key=step_key,
+            rule="best_or_parent",
+            parent_id="parent",
+            chosen_id="chosen",
+            parent_score=average(p.after(t)[0]),
+            chosen_score=average(p.after(t + 1)[0]),
+            kept_parent=p.chosen[t] < 0,
+        )
+
+    def _steps(self, p: Point, run_id: str) -> Callable[..., str]:
+        def step(purpose: str, round: int | None = None, slot: int | None = None, value: Any = None) -> str:
+            key = f"{p.digest[:12]}/{p.arm}/{purpose}/{round}/{slot}"
+            label = {"arm": p.arm, "family": p.family, "seed": p.seed, "round": round, "slot": slot, "purpose": purpose}
+            self.add("plan_labels", spec_digest=p.digest, step_id=key, label=purpose, **label)
+            self.add("run_steps", run_id=run_id, step_id=key, step_key=key, status="ran")
+            self.add("steps", step_key=key, kind=purpose, version=1, params={}, value=value)
+            return key
+
+        return step
+
+    def _grades(self, step_key: str, graded: dict[str, tuple[float, float]]) -> None:
+        for question, (score, exact) in graded.items():
+            at = {"step_key": step_key, "candidate": 0, "question_id": question, "repeat": 0}
+            self.add("rollouts", **at, harness_id="h", score=score, completed=True)
+            self.add("grades", **at, name="score", value=score)
+            self.add("grades", **at, name="exact", value=exact)
+
+
+def average(graded: dict[str, tuple[float, float]], grade: int = 0) -> float:
+    return sum(pair[grade] for pair in graded.values()) / len(graded)
+
+
+def proposals(p: Point) -> Iterator[tuple[Trial, int]]:
+    """Each trial of a point with its round."""
+    return ((each, t) for t, trials in enumerate(p.rounds) for each in trials)

@@ -1,0 +1,162 @@
+"""Each cell of the first exhibits, computed a second time in plain Python from what was measured."""
+
+import pytest
+
+from hbench.exhibits.exhibit import Exhibit, names, read, regenerate_from
+from hbench.exhibits.sources import Source, count_newest_runs
+from hbench.exhibits.statistics import mean_interval, paired_difference
+from tests.exhibits.database import empty, filled
+from tests.exhibits.study import QUESTIONS, Point, Writer, average, points, proposals
+
+FAMILIES = ("countdown", "maze", "sudoku")
+
+
+def regenerated(name: str, study: list[Point]) -> Exhibit:
+    writer = Writer()
+    writer.points(study)
+    return from_rows(name, writer, study)
+
+
+def from_rows(name: str, writer: Writer, study: list[Point]) -> Exhibit:
+    return regenerate_from(filled(writer.rows), (name, *read(name)), [source(study)])
+
+
+def source(study: list[Point]) -> Source:
+    return Source("study", {p.digest: "" for p in study}, tuple(dict.fromkeys(p.arm for p in study)))
+
+
+def cells(exhibit: Exhibit) -> dict[tuple[str, str], object]:
+    return {(cell.row, cell.column): cell for cell in exhibit.cells}
+
+
+def value(exhibit: Exhibit, row: str, column: str) -> float | None:
+    return cells(exhibit)[row, column].value
+
+
+# The second path: what a proposal is worth, by the accounting rules.
+
+
+def kept(p: Point, grade: int = 0) -> list[float]:
+    return [average(x.held or p.after(t)[1], grade) for x, t in proposals(p)]
+
+
+def failed(p: Point) -> list[bool]:
+    return [x.outcome not in ("applied", "no_change") for x, _ in proposals(p)]
+
+
+def dev_zero(p: Point) -> list[bool]:
+    return [not f and average(x.dev or p.after(t)[0]) == 0 for (x, t), f in zip(proposals(p), failed(p), strict=True)]
+
+
+def average_of(values: list[float]) -> float | None:
+    return sum(values) / len(values) if values else None
+
+
+def worth(p: Point) -> dict[str, float | None]:
+    """The columns of proposal_quality for one point."""
+    final = p.after(len(p.rounds))[1]
+    made = bool(p.rounds)
+    independent = len(p.rounds) == 1
+    ok = [score for score, f in zip(kept(p), failed(p), strict=True) if not f]
+    return {
+        "score": average_of(kept(p)) if independent else average(final),
+        "exact": average_of(kept(p, 1)) if independent else average(final, 1),
+        "failed_as_zero": sum(ok) / len(kept(p)) if independent else None,
+        "failed_left_out": average_of(ok) if independent else None,
+        "oracle_best": max(kept(p)) if made else None,
+        "selected": average(final) if made else None,
+        "failed_share": average_of(failed(p)),
+        "dev_zero_share": average_of(dev_zero(p)),
+        "proposals": len(kept(p)) if made else None,
+    }
+
+
+def family_means(study: list[Point], arm: str, column: str) -> dict[str, float]:
+    found: dict[str, list[float]] = {}
+    for p in study:
+        measured = worth(p)[column]
+        if p.arm == arm and measured is not None:
+            found.setdefault(p.family, []).append(measured)
+    return {family: sum(values) / len(values) for family, values in found.items()}
+
+
+@pytest.mark.parametrize("seeds", [(0,), (0, 1, 2)])
+@pytest.mark.parametrize("arm", ["seed", "independent", "sequential"])
+def test_every_cell_of_proposal_quality_is_what_plain_python_makes_of_it(arm, seeds):
+    study = points(FAMILIES, seeds)
+    found = cells(regenerated("proposal_quality", study))
+    for column in worth(study[0]):
+        expected = mean_interval(list(family_means(study, arm, column).values()))
+        cell = found[arm, column]
+        assert cell.n == expected.n, column
+        for name in ("value", "low", "high"):
+            assert getattr(cell, name) == pytest.approx(getattr(expected, name)), (column, name)
+    assert found[arm, "questions"].value == QUESTIONS * len(FAMILIES) * len(seeds)
+    assert found[arm, "families"].value == len(FAMILIES)
+
+
+def test_differences_to_the_seed_are_paired_by_family():
+    study = points(FAMILIES, (0, 1))
+    found = cells(regenerated("proposal_quality", study))
+    theirs = family_means(study, "seed", "score")
+    for arm in ("independent", "sequential"):
+        expected = paired_difference(family_means(study, arm, "score"), theirs)
+        cell = found[arm, "difference"]
+        assert (cell.value, cell.n) == (pytest.approx(expected.value), 3)
+        assert (cell.low, cell.high) == (pytest.approx(expected.low), pytest.approx(expected.high))
+    assert found["seed", "difference"].value is None
+
+
+def test_every_cell_of_rounds_is_what_plain_python_makes_of_it():
+    study = points(FAMILIES, (0, 1))
+    found = cells(regenerated("rounds", study))
+    for arm, last in (("independent", 1), ("sequential", 3)):
+        for t in range(last + 1):
+            dev, held, gap = {}, {}, {}
+            for p in (p for p in study if p.arm == arm):
+                measured = [average(graded) for graded in p.after(t)]
+                for into, number in ((dev, measured[0]), (held, measured[1]), (gap, measured[0] - measured[1])):
+                    into.setdefault(p.family, []).append(number)
+            for column, by_family in (("dev", dev), ("held_out", held), ("gap", gap)):
+                expected = mean_interval([sum(x) / len(x) for x in by_family.values()])
+                cell = found[f"{arm} / {t}", column]
+                assert (cell.value, cell.n) == (pytest.approx(expected.value), expected.n)
+                assert (cell.low, cell.high) == (pytest.approx(expected.low), pytest.approx(expected.high))
+
+
+def test_rounds_between_first_and_last_are_missing_without_evaluate_all():
+    study = [Point(**{**vars(p), "evaluate_all": False}) for p in points()]
+    exhibit = regenerated("rounds", study)
+    known = [value(exhibit, f"sequential / {t}", "held_out") is not None for t in range(4)]
+    assert known == [True, False, False, True]
+    assert all(value(exhibit, f"sequential / {t}", "dev") is not None for t in range(4))
+
+
+def test_proposals_that_were_not_measured_give_no_mean_but_what_was_selected_is_known():
+    study = [Point(**{**vars(p), "evaluate_all": False}) for p in points()]
+    assert any(x.held for p in study if p.arm == "independent" for x, _ in proposals(p))
+    found = cells(regenerated("proposal_quality", study))
+    assert found["independent", "score"].n < 3
+    assert found["independent", "selected"].n == 3
+
+
+def test_an_arm_without_rounds_has_its_one_score_at_round_0():
+    exhibit = regenerated("rounds", points())
+    assert [row for row in exhibit.rows if row[0] == "seed"] == [("seed", "0")]
+    assert value(exhibit, "seed / 0", "held_out") is not None
+    assert value(exhibit, "seed / 0", "dev") is None
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_sql_of_every_exhibit_runs_on_an_empty_database(name):
+    connection = empty()
+    count_newest_runs(connection)
+    for digests in ([], ["no such spec"]):
+        assert connection.execute(read(name)[1], {"specs": digests}).fetchall() == []
+
+
+@pytest.mark.parametrize("name", names())
+def test_the_sql_of_every_exhibit_is_lower_case_and_ordered(name):
+    sql = "\n".join(line.split("--")[0] for line in read(name)[1].splitlines())
+    assert sql == sql.lower()
+    assert "order by" in sql.split("\nselect\n")[-1]
