@@ -1,0 +1,60 @@
+"""What each role's prompts are given: values a prompt is rendered with as a check. They are also its documentation."""
+
+from collections.abc import Mapping
+from typing import Any
+
+_FAMILY = {"name": "products", "description": "Multiply whole numbers."}
+
+_PROPOSER = {
+    "family": _FAMILY,
+    "harness": "def run(question, tools):\n    return tools.lm(question)\n",  # the parent's source
+    "report": "Score 0.25 on 8 questions.",  # as prompts/report/*.j2 made it
+    "edit": {"kind": "search_replace", "max_lines": 200},  # the edit format's fields
+}
+
+_CASE = {
+    "number": 1,
+    "question": "What is 12 times 12?",
+    "score": 0.0,  # in [0, 1]
+    "answer": "143",  # none where nothing came back, or where the spec hides answers
+    "gold": "144",  # none where the spec hides it, or where a checker decides
+    "failure": "timeout",  # none when run() returned in time
+    "message": "10 s of its own time were used",
+    "trace": [{"kind": "lm", "sent": "What is 12 times 12?", "received": "143"}],
+}
+
+_EDIT = {
+    "explanation": "Ask twice.",
+    "outcome": "applied",  # or the name of what went wrong
+    "message": "",
+    "score": 0.5,  # on the scoring questions; none when nothing was run
+    "chosen": True,
+}
+
+_REPORT = {
+    "family": _FAMILY,
+    "score": 0.25,  # J in [0, 1]
+    "solved": 2,  # questions with score 1
+    "n": 8,
+    "completion_rate": 0.875,
+    "failures": {"timeout": 1},  # failure kind -> count
+    "cases": [_CASE, {**_CASE, "number": 2, "answer": None, "gold": None, "failure": None, "message": "", "trace": []}],
+    "more": 4,  # failing questions not shown
+    "rounds": [
+        {"number": 1, "parent_score": 0.25, "kept_parent": False, "edits": [_EDIT]},
+        {
+            "number": 2,
+            "parent_score": None,
+            "kept_parent": True,
+            "edits": [{**_EDIT, "outcome": "search_not_found", "message": "block 1: …", "score": None, "chosen": False}],
+        },
+    ],
+    "scores_only": False,
+}
+
+_SCORES_ONLY = {**_REPORT, "cases": [], "more": 0, "rounds": [], "failures": {}, "scores_only": True}
+
+ROLE_EXAMPLES: Mapping[str, tuple[Mapping[str, Any], ...]] = {
+    "proposer": (_PROPOSER,),
+    "report": (_REPORT, _SCORES_ONLY),
+}
