@@ -67,9 +67,14 @@ class ExhibitBlock(Block):
     paper: dict[str, dict[str, Annotated[PaperValue | float, AfterValidator(_paper_value)]]] = {}
     """Row -> column -> the paper's value. A row of several parts is written `rl / 3`."""
     paper_specs: list[str] | None = None
-    """The specs that repeat the paper's setting; default: those under `from`. Other rows are not compared."""
+    """The specs that repeat the paper's setting; default: those under `from`."""
     tolerance: float = Field(default=0.05, ge=0)
     caption: str = ""
+
+    @property
+    def compared(self) -> list[str]:
+        """The specs whose rows stand beside the paper's values. Another spec's numbers answer another question."""
+        return self.from_ if self.paper_specs is None else self.paper_specs
 
     @field_validator("rows", mode="before")
     @classmethod

@@ -23,23 +23,23 @@ def caption(connection: Any, block: ExhibitBlock, sources: Sequence[Source], fou
     )
     said += [_counted(source, [run for run in runs if run["spec_digest"] in source.points]) for source in sources]
     said += _versions(runs)
+    said += _quick(runs)
     said += _fewer(_query(connection, FEWER, sources))
+    said += _beside_paper(block, sources)
     said += _missing(sources, {run["spec_digest"] for run in runs}, _query(connection, BROKEN, sources), found)
     return tuple(said)
 
 
 RUNS = """
 select
-  r.spec_digest,
-  r.run_id,
-  r.ended_at,
-  r.outcome,
-  r.versions::varchar as versions
-from runs as r
-where r.run_id in (select run_id from counted_runs)
-  and r.spec_digest in (select unnest($specs))
+  spec_digest,
+  ended_at,
+  limited,
+  versions::varchar as versions
+from counted_runs
+where spec_digest in (select unnest($specs))
 order by
-  r.spec_digest
+  spec_digest
 """
 
 # Splits that got fewer questions than the spec asked for (splits.allow_fewer).
@@ -112,9 +112,20 @@ def _versions(runs: Sequence[dict[str, Any]]) -> list[str]:
     return [f"Versions: {listed}."] if listed else []
 
 
+def _quick(runs: Sequence[dict[str, Any]]) -> list[str]:
+    looks = sorted({run["limited"] for run in runs if run["limited"] is not None})
+    return [f"A quick look, not a result: run with --limit {' and '.join(map(str, looks))}."] if looks else []
+
+
 def _fewer(splits: Sequence[dict[str, Any]]) -> list[str]:
     listed = [f"{s['family']} {s['got']} of {s['asked']} {s['role']}" for s in splits]
     return [f"Fewer questions than asked for (splits.allow_fewer): {_some(listed)}."] if listed else []
+
+
+def _beside_paper(block: ExhibitBlock, sources: Sequence[Source]) -> list[str]:
+    if not block.paper or any(source.name in block.compared for source in sources):
+        return []
+    return [f"The paper's values are left out: they belong to the setting of {' and '.join(block.compared)}."]
 
 
 def _missing(sources: Sequence[Source], counted: set[str], broken: Sequence[dict], found: Sequence[Line]) -> list[str]:
@@ -128,7 +139,7 @@ def _missing(sources: Sequence[Source], counted: set[str], broken: Sequence[dict
             said.append(f"{len(absent)} of {len(source.points)} specs not run to the end: `hbench run {source.name}`.")
         if fails:
             listed = _some([f"{b['arm']} on {b['family']}" for b in fails])
-            said.append(f"Left out, a step failed: {listed}: `hbench run {source.name} --retry-failed`.")
+            said.append(f"Left out, a step failed: {listed}: `hbench run {source.name} --retry-failed 1`.")
         if arms:
             said.append(f"Missing rows: {', '.join(arms)}: `hbench run {source.name}` fills them.")
     return said

@@ -65,15 +65,15 @@ def _arm_lines(block: ExhibitBlock, source: str, variant: str, arm: str, units: 
 
 
 def _told_apart(block: ExhibitBlock, found: Sequence[Line]) -> list[Line]:
-    """The same lines; where two would read alike, the arm is written `spec: arm`. A sweep point stands in brackets."""
-    at, seen = block.rows.index("arm"), Counter(line.label for line in found)
+    """The same lines, the sweep point behind the arm in brackets; where two would read alike, `spec: arm`."""
+    at = block.rows.index("arm")
 
-    def named(line: Line) -> Line:
-        arm = line.parts[at] if seen[line.label] == 1 else f"{line.source}: {line.parts[at]}"
-        arm += f" ({line.variant})" if line.variant else ""
+    def renamed(line: Line, arm: str) -> Line:
         return replace(line, parts=(*line.parts[:at], arm, *line.parts[at + 1 :]))
 
-    return [named(line) for line in found]
+    pointed = [renamed(line, f"{line.parts[at]} ({line.variant})") if line.variant else line for line in found]
+    seen = Counter(line.label for line in pointed)
+    return [renamed(x, f"{x.source}: {x.parts[at]}") if seen[x.label] > 1 else x for x in pointed]
 
 
 def estimate(column: ColumnBlock, name: str, units: Sequence[Unit], base: Sequence[Unit], confidence: float) -> Estimate:

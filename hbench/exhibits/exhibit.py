@@ -1,4 +1,4 @@
-"""A paper table, regenerated from SQL: `regenerate(name, results)` and `write(exhibit, folder)`."""
+"""A paper table, regenerated from SQL: `regenerate(name, results, specs) -> Exhibit`."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
@@ -12,7 +12,7 @@ from hbench.exhibits.caption import caption
 from hbench.exhibits.cells import Cell, Line, cell, estimate, lines
 from hbench.exhibits.sources import Source, count_newest_runs, load_sources
 
-__all__ = ["Cell", "Exhibit", "ExhibitBlock", "names", "read", "regenerate", "regenerate_from", "write"]
+__all__ = ["Cell", "Exhibit", "ExhibitBlock", "names", "read", "regenerate", "regenerate_from"]
 
 
 @dataclass(frozen=True)
@@ -60,15 +60,14 @@ def regenerate(name: str, results: Path, specs: Sequence[str] = ()) -> Exhibit:
     from hbench.store.database import open_database
 
     block, sql = read(name)
-    sources = load_sources(specs or block.from_)
     with open_database(results) as connection:
-        return regenerate_from(connection, (name, block, sql), sources)
+        count_newest_runs(connection)
+        return regenerate_from(connection, (name, block, sql), load_sources(connection, specs or block.from_))
 
 
 def regenerate_from(connection: Any, exhibit: tuple[str, ExhibitBlock, str], sources: Sequence[Source]) -> Exhibit:
-    """The same from an open DuckDB connection and specs already read. exhibit: its name, YAML and SQL."""
+    """The same from a connection with `count_newest_runs`, and specs already read. exhibit: its name, YAML and SQL."""
     name, block, sql = exhibit
-    count_newest_runs(connection)
     found = lines(block, _units(connection, sql, sources), sources)
     rows = [line.parts for line in found]
     cells = [c for line in found for c in _row_cells(block, line, found)]
@@ -88,16 +87,11 @@ def _units(connection: Any, sql: str, sources: Sequence[Source]) -> list[dict[st
 
 def _row_cells(block: ExhibitBlock, line: Line, found: Sequence[Line]) -> list[Cell]:
     base = _baseline(block, line, found)
-    paper = block.paper.get(line.label, {}) if _comparable(block, line) else {}
+    paper = block.paper.get(line.label, {}) if line.source in ("", *block.compared) else {}
     return [
         cell(line, name, estimate(column, name, line.units, base, block.confidence), paper.get(name), block.tolerance)
         for name, column in block.columns.items()
     ]
-
-
-def _comparable(block: ExhibitBlock, line: Line) -> bool:
-    """Whether the row's spec repeats the paper's setting. Another spec's numbers answer another question."""
-    return not line.source or line.source in (block.from_ if block.paper_specs is None else block.paper_specs)
 
 
 def _baseline(block: ExhibitBlock, line: Line, found: Sequence[Line]) -> Sequence[Any]:
@@ -115,21 +109,7 @@ def _baseline(block: ExhibitBlock, line: Line, found: Sequence[Line]) -> Sequenc
 
 def _paper_only(block: ExhibitBlock, found: Sequence[Line], sources: Sequence[Source]) -> list[tuple[str, ...]]:
     """Rows that the paper has and we have not, where ours repeat its setting."""
-    compared = block.from_ if block.paper_specs is None else block.paper_specs
-    if not any(source.name in compared for source in sources):
+    if not any(source.name in block.compared for source in sources):
         return []
     ours = {line.label for line in found}
     return [tuple(row.split(" / ")) for row in block.paper if row not in ours]
-
-
-def write(exhibit: Exhibit, folder: Path) -> list[Path]:
-    """Writes <name>.md, .csv and .tex into `folder` and returns their paths."""
-    from hbench.exhibits.render import render_csv, render_latex, render_markdown
-
-    folder.mkdir(parents=True, exist_ok=True)
-    written = []
-    for ending, render in (("md", render_markdown), ("csv", render_csv), ("tex", render_latex)):
-        path = folder / f"{exhibit.name}.{ending}"
-        path.write_text(render(exhibit), encoding="utf-8")
-        written.append(path)
-    return written

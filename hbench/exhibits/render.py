@@ -2,7 +2,9 @@
 
 import csv
 import io
+import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from hbench.exhibits.block import ColumnBlock
@@ -29,6 +31,16 @@ LATEX = {
     "±": r"\(\pm\)",
     "×": r"\(\times\)",
 }
+
+
+def write(exhibit: "Exhibit", folder: Path) -> list[Path]:
+    """Writes <name>.md, .csv and .tex into `folder` and returns their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    texts = {"md": markdown(exhibit), "csv": csv_lines(exhibit), "tex": latex(exhibit)}
+    files = [folder / f"{exhibit.name}.{ending}" for ending in texts]
+    for file, text in zip(files, texts.values(), strict=True):
+        file.write_text(text, encoding="utf-8")
+    return files
 
 
 def cell_text(cell: Cell, column: ColumnBlock) -> str:
@@ -60,20 +72,20 @@ def _texts(exhibit: "Exhibit") -> Iterator[list[str]]:
         yield [cell_text(cell, column) for cell, column in zip(row, columns, strict=True)]
 
 
-def render_markdown(exhibit: "Exhibit") -> str:
+def markdown(exhibit: "Exhibit") -> str:
     """A GitHub table under its title, aligned so that it also reads well as plain text."""
     head, rows = table(exhibit)
-    grid = [[_markdown(text) for text in row] for row in (head, *rows)]
+    grid = [[_one_line(text) for text in row] for row in (head, *rows)]
     widths = [max(3, *(len(row[i]) for row in grid)) for i in range(len(head))]
     labels = len(exhibit.block.rows)
     rule = ["-" * w if i < labels else "-" * (w - 1) + ":" for i, w in enumerate(widths)]
     body = [_markdown_row(row, widths, labels) for row in (grid[0], rule, *grid[1:])]
-    source = f"\n*{_markdown(exhibit.block.source)}*\n" if exhibit.block.source else ""
+    source = f"\n*{_one_line(exhibit.block.source)}*\n" if exhibit.block.source else ""
     notes = "\n".join(f"- {line}" for line in exhibit.caption)
     return f"# {exhibit.block.title}\n{source}\n" + "\n".join(body) + f"\n\n{notes}\n"
 
 
-def _markdown(text: str) -> str:
+def _one_line(text: str) -> str:
     return " ".join(text.split()).replace("|", "\\|")
 
 
@@ -82,7 +94,7 @@ def _markdown_row(row: list[str], widths: list[int], labels: int) -> str:
     return "| " + " | ".join(cells) + " |"
 
 
-def render_csv(exhibit: "Exhibit") -> str:
+def csv_lines(exhibit: "Exhibit") -> str:
     """One line a cell, numbers at full precision: the rows of the table `exhibit_cells`."""
     out = io.StringIO()
     rows = exhibit.table_rows()
@@ -93,11 +105,11 @@ def render_csv(exhibit: "Exhibit") -> str:
     return out.getvalue()
 
 
-def render_latex(exhibit: "Exhibit") -> str:
+def latex(exhibit: "Exhibit") -> str:
     """A floating table for `\\usepackage{booktabs}`."""
     head, rows = table(exhibit)
     labels = len(exhibit.block.rows)
-    lines = [" & ".join(latex(text) for text in row) + r" \\" for row in (head, *rows)]
+    lines = [" & ".join(latex_text(text) for text in row) + r" \\" for row in (head, *rows)]
     about = " ".join([f"{exhibit.block.title}.", *exhibit.caption])
     return "\n".join(
         [
@@ -110,7 +122,7 @@ def render_latex(exhibit: "Exhibit") -> str:
             *lines[1:],
             r"\bottomrule",
             r"\end{tabular}",
-            rf"\caption{{{latex(about)}}}",
+            rf"\caption{{{latex_text(about)}}}",
             rf"\label{{tab:{exhibit.name.replace('_', '-')}}}",
             r"\end{table}",
             "",
@@ -118,13 +130,7 @@ def render_latex(exhibit: "Exhibit") -> str:
     )
 
 
-def latex(text: str) -> str:
+def latex_text(text: str) -> str:
     """`text` with everything escaped that means something to LaTeX. A leading minus becomes a true one."""
     escaped = "".join(LATEX.get(character, character) for character in " ".join(text.split()))
-    return _true_minus(escaped)
-
-
-def _true_minus(text: str) -> str:
-    import re
-
-    return re.sub(r"(?<![\w-])-(?=\d)", r"\\(-\\)", text)
+    return re.sub(r"(?<![\w-])-(?=\d)", r"\\(-\\)", escaped)

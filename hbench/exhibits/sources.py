@@ -14,11 +14,22 @@ class Source:
     arms: tuple[str, ...]
 
 
-def load_sources(names: Sequence[str]) -> list[Source]:
-    """The specs behind `names`, each with all its sweep points. Raises SpecError."""
+def load_sources(connection: Any, names: Sequence[str]) -> list[Source]:
+    """The specs behind `names`, each with all its sweep points. Needs `count_newest_runs`. Raises SpecError."""
     from hbench.spec import load
 
-    return [_source(name, load(name)) for name in dict.fromkeys(names)]
+    limits = dict(connection.execute("select spec_digest, limited from counted_runs").fetchall())
+    return [_source(name, whole_or_quick(load(name), limits)) for name in dict.fromkeys(names)]
+
+
+def whole_or_quick(specs: Sequence[Any], limits: Mapping[str, int | None]) -> Sequence[Any]:
+    """`specs`; when none of them was run whole but some with --limit, as they were then, the largest look first.
+
+    limits: spec digest -> N of --limit N, of the runs that count. The caption marks a quick look.
+    """
+    looks = sorted({n for n in limits.values() if n is not None}, reverse=True)
+    tried = [specs, *([spec.limited(n) for spec in specs] for n in looks)]
+    return next((those for those in tried if any(spec.digest in limits for spec in those)), specs)
 
 
 def _source(name: str, specs: Sequence[Any]) -> Source:
@@ -38,16 +49,20 @@ def count_newest_runs(connection: Any) -> None:
     connection.execute(COUNTED_STEPS)
 
 
-# The newest run of each spec that came to its end. A run that was stopped or killed counts nowhere.
+# The newest run of each spec that came to its end, whole runs before quick looks. One that was stopped or killed counts
+# nowhere; one in which a step failed does, for the arms that are whole.
 COUNTED_RUNS = """
 create or replace temporary view counted_runs as
 select
   spec_digest,
-  run_id
+  run_id,
+  ended_at,
+  versions,
+  limited
 from runs
 where ended_at is not null
   and outcome in ('finished', 'failed')
-qualify row_number() over (partition by spec_digest order by ended_at desc, run_id desc) = 1
+qualify row_number() over (partition by spec_digest order by limited is null desc, ended_at desc, run_id desc) = 1
 """
 
 # Its steps under their labels. An arm of which a step failed or was skipped is left out whole: a mean over the

@@ -75,6 +75,7 @@ class Writer:
     """Turns points into rows: `rows[table]` is a list of dicts."""
 
     def __init__(self) -> None:
+        self.version = "v"  # part of every key
         self.rows: dict[str, list[dict[str, Any]]] = {}
 
     def add(self, table: str, **row: Any) -> None:
@@ -82,7 +83,7 @@ class Writer:
 
     def run(self, digest: str, ended: str = "2026-11-29", outcome: str = "finished") -> str:
         """One run of a spec that ended at noon of that day."""
-        run_id = f"{digest[:12]}-{ended}-{outcome}"
+        run_id = f"{digest[:12]}-{ended}-{outcome}-{len(self.rows.get('runs', []))}"
         ended_at = datetime.datetime.fromisoformat(f"{ended}T12:00:00")
         self.add(
             "runs",
@@ -145,10 +146,11 @@ class Writer:
 
     def _steps(self, p: Point, run_id: str) -> Callable[..., str]:
         def step(purpose: str, round: int | None = None, slot: int | None = None, value: Any = None) -> str:
-            key = f"{p.digest[:12]}/{p.arm}/{purpose}/{round}/{slot}"
+            step_id = f"{p.digest[:12]}/{p.arm}/{purpose}/{round}/{slot}"
+            key = f"{step_id}/{self.version}"
             label = {"arm": p.arm, "family": p.family, "seed": p.seed, "round": round, "slot": slot, "purpose": purpose}
-            self.add("plan_labels", spec_digest=p.digest, step_id=key, label=purpose, **label)
-            self.add("run_steps", run_id=run_id, step_id=key, step_key=key, status="ran")
+            self.add("plan_labels", spec_digest=p.digest, step_id=step_id, label=purpose, **label)
+            self.add("run_steps", run_id=run_id, step_id=step_id, step_key=key, status="ran")
             self.add("steps", step_key=key, kind=purpose, version=1, params={}, value=value)
             return key
 

@@ -6,7 +6,7 @@ from hbench.exhibits.exhibit import Exhibit, names, read, regenerate_from
 from hbench.exhibits.sources import Source, count_newest_runs
 from hbench.exhibits.statistics import mean_interval, paired_difference
 from tests.exhibits.database import empty, filled
-from tests.exhibits.study import QUESTIONS, Point, Writer, average, points, proposals
+from tests.exhibits.study import QUESTIONS, Point, Trial, Writer, average, points, proposals
 
 FAMILIES = ("countdown", "maze", "sudoku")
 
@@ -18,7 +18,9 @@ def regenerated(name: str, study: list[Point]) -> Exhibit:
 
 
 def from_rows(name: str, writer: Writer, study: list[Point]) -> Exhibit:
-    return regenerate_from(filled(writer.rows), (name, *read(name)), [source(study)])
+    connection = filled(writer.rows)
+    count_newest_runs(connection)
+    return regenerate_from(connection, (name, *read(name)), [source(study)])
 
 
 def source(study: list[Point]) -> Source:
@@ -80,6 +82,13 @@ def family_means(study: list[Point], arm: str, column: str) -> dict[str, float]:
     return {family: sum(values) / len(values) for family, values in found.items()}
 
 
+def test_the_study_has_every_outcome():
+    study = points(FAMILIES, (0, 1, 2))
+    outcomes = {x.outcome for p in study for x, _ in proposals(p)}
+    assert outcomes == {"applied", "no_change", "search_not_found"}
+    assert any(any(dev_zero(p)) for p in study)
+
+
 @pytest.mark.parametrize("seeds", [(0,), (0, 1, 2)])
 @pytest.mark.parametrize("arm", ["seed", "independent", "sequential"])
 def test_every_cell_of_proposal_quality_is_what_plain_python_makes_of_it(arm, seeds):
@@ -93,6 +102,43 @@ def test_every_cell_of_proposal_quality_is_what_plain_python_makes_of_it(arm, se
             assert getattr(cell, name) == pytest.approx(getattr(expected, name)), (column, name)
     assert found[arm, "questions"].value == QUESTIONS * len(FAMILIES) * len(seeds)
     assert found[arm, "families"].value == len(FAMILIES)
+
+
+def tried(*trials: Trial, dev: float = 0.5, held: float = 0.5) -> Exhibit:
+    """An arm of one round with these trials, beside a first harness with these scores."""
+    made = Point("independent", "maze", 0, {"d": (dev, 0.0)}, {"q": (held, 0.0)}, (trials,), (-1,))
+    return regenerated("proposal_quality", [made])
+
+
+def test_a_failed_edit_keeps_the_parents_score_counts_as_0_or_is_left_out():
+    exhibit = tried(Trial("search_not_found"), Trial("applied", {"d": (1.0, 1.0)}, {"q": (1.0, 1.0)}))
+    columns = ("score", "failed_as_zero", "failed_left_out", "failed_share")
+    assert [value(exhibit, "independent", c) for c in columns] == [0.75, 0.5, 1.0, 0.5]
+
+
+def test_a_no_change_keeps_the_parents_score_and_is_no_failure():
+    exhibit = tried(Trial("no_change"), Trial("applied", {"d": (1.0, 1.0)}, {"q": (1.0, 1.0)}))
+    columns = ("score", "failed_as_zero", "failed_left_out", "failed_share")
+    assert [value(exhibit, "independent", c) for c in columns] == [0.75, 0.75, 0.75, 0.0]
+
+
+def test_where_every_edit_failed_nothing_is_left_when_they_are_left_out():
+    exhibit = tried(Trial("no_block"), Trial("truncated"))
+    columns = ("score", "oracle_best", "failed_as_zero", "failed_left_out", "failed_share", "dev_zero_share")
+    assert [value(exhibit, "independent", c) for c in columns] == [0.5, 0.5, 0.0, None, 1.0, 0.0]
+
+
+def test_dev_zero_means_it_ran_and_scored_nothing():
+    ran = Trial("applied", {"d": (0.0, 0.0)}, {"q": (0.0, 0.0)})
+    exhibit = tried(Trial("no_block"), ran, Trial("no_change"), dev=0.25)
+    assert value(exhibit, "independent", "dev_zero_share") == pytest.approx(1 / 3)
+    assert value(exhibit, "independent", "failed_share") == pytest.approx(1 / 3)
+
+
+def test_a_candidate_that_makes_things_worse_lowers_the_mean_and_is_not_the_oracle():
+    worse = Trial("applied", {"d": (0.0, 0.0)}, {"q": (0.0, 0.0)})
+    exhibit = tried(worse, Trial("no_change"))
+    assert [value(exhibit, "independent", c) for c in ("score", "oracle_best")] == [0.25, 0.5]
 
 
 def test_differences_to_the_seed_are_paired_by_family():

@@ -1,0 +1,54 @@
+import json
+
+import pytest
+from pydantic import ValidationError
+
+from hbench.exhibits.block import ColumnBlock, ExhibitBlock, PaperValue
+from hbench.exhibits.exhibit import names, read
+
+SMALL = {"title": "T", "from": ["quickstart"], "columns": {"score": "%.2f"}}
+
+
+def block(**more) -> ExhibitBlock:
+    return ExhibitBlock.model_validate({**SMALL, **more})
+
+
+def test_a_bare_format_is_a_column_and_a_bare_number_a_value():
+    made = block(paper={"base": {"score": 0.3}})
+    assert made.columns["score"] == ColumnBlock(format="%.2f")
+    assert made.paper["base"]["score"] == PaperValue(value=0.3)
+
+
+def test_one_row_name_may_stand_without_brackets():
+    assert block(rows="arm").rows == ["arm"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"columns": {"score": "%s %s"}}, "expected a format for one number"),
+        ({"columns": {"score": "none"}}, "expected a format for one number"),
+        ({"columns": {"score": {"statistic": "difference"}}}, "a difference needs an arm"),
+        ({"paper": {"base": {"skore": 0.3}}}, "no column 'skore'"),
+        ({"rows": ["round"]}, "the arm must be among them"),
+        ({"from": []}, "at least 1 item"),
+        ({"tolerance": -1}, "greater than or equal to 0"),
+        ({"colums": {}}, "Extra inputs"),
+    ],
+)
+def test_what_cannot_be_an_exhibit_is_refused(wrong, said):
+    with pytest.raises(ValidationError, match=said):
+        block(**wrong)
+
+
+@pytest.mark.parametrize("name", names())
+def test_every_exhibit_is_valid_and_names_its_schema(name):
+    made, sql = read(name)
+    assert made.title and made.source and sql
+
+
+def test_the_schema_for_editors_has_a_line_for_every_field():
+    schema = ExhibitBlock.model_json_schema()
+    assert schema["additionalProperties"] is False
+    assert {"title", "from", "rows", "columns", "paper"} <= set(schema["properties"])
+    json.dumps(schema)
