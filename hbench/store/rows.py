@@ -1,0 +1,185 @@
+"""Rows at the store's door: checked against their table, cleaned, written as JSON lines, and digested.
+
+Cleaning happens here and nowhere else: databases hold neither NUL nor lone surrogates in a text, so each becomes
+U+FFFD in rows. A step's *value* is kept exactly as it is, for later steps; only its copy in `steps` is cleaned.
+"""
+
+import hashlib
+import json
+import math
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from functools import cache
+from pathlib import Path
+
+from hbench.core.digest import Json
+from hbench.core.failure import StepError
+from hbench.core.output import Row
+from hbench.store.table import Column, Table
+from hbench.store.tables import STEP_TABLES, TABLES
+
+Rows = Mapping[str, Sequence[Row]]  # table name -> rows
+
+_ENCODE = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+_CANONICAL = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True).encode
+_UNSTORABLE = re.compile("[\0\ud800-\udfff]")
+
+
+def admit(rows: Rows, tables: frozenset[str] = STEP_TABLES) -> dict[str, list[dict]]:
+    """`rows` with columns in order, defaults filled in and NULLs left out.
+
+    Raises StepError for a table not in `tables`, an unknown column, a missing key or a value of another type.
+    """
+    named = ((name, some) for name, some in rows.items() if some and _known(name, tables))
+    return {name: [_admit_row(name, row) for row in some] for name, some in named}
+
+
+def whole(table: str, row: Row) -> dict:
+    """The row with every written column, None where nothing was given: what readers get."""
+    return {column.name: row.get(column.name) for column in TABLES[table].written}
+
+
+def encode(value: Json) -> bytes:
+    """One JSON line without its newline, fit for a database. Raises ValueError for NaN and infinities."""
+    text = _ENCODE(value)
+    try:
+        if "\\u0000" not in text:
+            return text.encode()
+    except UnicodeEncodeError:
+        pass
+    return _ENCODE(_cleaned(value)).encode()
+
+
+def read_lines(file: Path, start: int = 0) -> Iterator[Json]:
+    """The whole lines of `file` from byte `start`; a torn last line is not one. Nothing when there is no file."""
+    if not file.exists():
+        return
+    with file.open("rb") as lines:
+        lines.seek(start)
+        for line in lines:
+            if line.endswith(b"\n"):
+                yield json.loads(line)
+
+
+def cut_torn_line(file: Path) -> None:
+    """Leaves only whole lines in `file`.
+
+    The lines go into a new file: a former writer that wakes up writes into the old one, which nobody reads.
+    """
+    if not file.exists():
+        return
+    fresh = file.with_name(file.name + ".cut")
+    with file.open("rb") as old, fresh.open("wb") as new:
+        new.writelines(line for line in old if line.endswith(b"\n"))
+    os.replace(fresh, file)
+
+
+class Digester:
+    """Gathers rows, in any order, into one digest a table: sorted by key, without volatile columns, last row wins."""
+
+    def __init__(self) -> None:
+        self._seen: dict[str, dict[bytes, bytes]] = {}
+
+    def add(self, table: str, row: Row) -> bool:
+        """True when a row with this key came before."""
+        shape, seen = TABLES[table], self._seen.setdefault(table, {})
+        stable = {k: v for k, v in row.items() if k not in shape.volatile} if shape.volatile else row
+        key = _CANONICAL([row[k] for k in shape.written_key]).encode()
+        before = len(seen)
+        seen[key] = hashlib.sha256(_CANONICAL(stable).encode()).digest()
+        return len(seen) == before
+
+    def digests(self) -> dict[str, str]:
+        """table name -> 64 hex digits."""
+        return {
+            name: hashlib.sha256(b"".join(seen[key] for key in sorted(seen))).hexdigest()
+            for name, seen in sorted(self._seen.items())
+        }
+
+
+def row_key(table: str, row: Row) -> str:
+    """What tells this row from others of its table."""
+    return _CANONICAL([row.get(k) for k in TABLES[table].written_key])
+
+
+def _known(name: str, tables: frozenset[str]) -> bool:
+    if name not in tables:
+        raise StepError(f"rows for table {name!r}: {_hint(name, tables)}")
+    return True
+
+
+def _admit_row(name: str, row: Row) -> dict:
+    table, admitted = TABLES[name], {}
+    try:
+        for column, check in _checks(name):
+            value = row.get(column.name, column.default)
+            if value is not None:
+                admitted[column.name] = check(value)
+    except (TypeError, ValueError) as wrong:
+        raise StepError(f"{name}.{column.name}: wanted {column.type}, got {value!r:.200} ({wrong})") from None
+    if len(admitted) < len(row) and (unknown := row.keys() - {c.name for c in table.written}):
+        odd = min(unknown)
+        why = "the store adds it" if odd == "step_key" else _hint(odd, [c.name for c in table.written])
+        raise StepError(f"{name}.{odd}: {why}")
+    if table.sort in ("step", "shared") and (missing := [k for k in table.written_key if k not in admitted]):
+        raise StepError(f"{name}: a row without {', '.join(missing)}, part of its key")
+    return admitted
+
+
+def _hint(word: str, known: Sequence[str] | frozenset[str]) -> str:
+    close = get_close_matches(word, known, 1)
+    return f"unknown (did you mean {close[0]!r}?)" if close else f"unknown (there are {', '.join(sorted(known))})"
+
+
+@cache
+def _checks(name: str) -> list[tuple[Column, Callable[[Json], Json]]]:
+    table: Table = TABLES[name]
+    return [(column, _CHECKS[column.type]) for column in table.written]
+
+
+def _text(value: Json) -> str:
+    if not isinstance(value, str):
+        raise TypeError("not a text")
+    return value
+
+
+def _whole_number(value: Json) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not -(2**63) <= value < 2**63:
+        raise TypeError("not a whole number of 64 bits")
+    return value
+
+
+def _number(value: Json) -> float:
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+        raise TypeError("not a finite number")
+    return float(value) + 0.0  # 1 and 1.0, 0.0 and -0.0 are one content
+
+
+def _truth(value: Json) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError("neither true nor false")
+    return value
+
+
+def _any_json(value: Json) -> Json:
+    return value
+
+
+_CHECKS: dict[str, Callable[[Json], Json]] = {
+    "VARCHAR": _text,
+    "TIMESTAMP": _text,
+    "BIGINT": _whole_number,
+    "DOUBLE": _number,
+    "BOOLEAN": _truth,
+    "JSON": _any_json,
+}
+
+
+def _cleaned(value: Json) -> Json:
+    if isinstance(value, str):
+        return _UNSTORABLE.sub("\ufffd", value)
+    if isinstance(value, Mapping):
+        return {_cleaned(k): _cleaned(v) for k, v in value.items()}
+    return [_cleaned(v) for v in value] if isinstance(value, (list, tuple)) else value
