@@ -9,28 +9,34 @@ labels as (
   where spec_digest in (select unnest($specs))
 ),
 
--- J(h; Q) of each evaluate step: mean score, mean exact grade, and which questions they are of.
-answered as (
-  select
-    r.step_key,
-    r.question_id,
-    avg(r.score) as score,
-    avg(g.value) as exact
-  from rollouts as r
-  left join (select * from grades where name = 'exact') as g
-    using (step_key, candidate, question_id, repeat)
-  where r.step_key in (select step_key from labels)
-  group by all
-),
-
+-- J(h; Q) of each evaluate step, by the grade that the spec names and by the exact one.
 scored as (
   select
     step_key,
-    avg(score) as score,
-    avg(exact) as exact,
-    count(*) as questions,
-    md5(string_agg(question_id, ' ' order by question_id)) as question_set
-  from answered
+    avg(score) as score
+  from rollouts
+  where step_key in (select step_key from labels)
+  group by all
+),
+
+exactly as (
+  select
+    step_key,
+    avg(value) as exact
+  from grades
+  where name = 'exact'
+    and step_key in (select step_key from labels where purpose like 'held_out%')
+  group by all
+),
+
+-- Which questions the final harness was measured on: differences are taken only over equal ones.
+asked as (
+  select
+    step_key,
+    count(distinct question_id) as questions,
+    md5(string_agg(distinct question_id, ' ' order by question_id)) as question_set
+  from rollouts
+  where step_key in (select step_key from labels where purpose = 'held_out')
   group by all
 ),
 
@@ -38,11 +44,15 @@ measured as (
   select
     l.*,
     s.score,
-    s.exact,
-    s.questions,
-    s.question_set
+    e.exact,
+    a.questions,
+    a.question_set
   from labels as l
   left join scored as s
+    using (step_key)
+  left join exactly as e
+    using (step_key)
+  left join asked as a
     using (step_key)
 ),
 

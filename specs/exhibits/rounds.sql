@@ -8,23 +8,14 @@ labels as (
   where spec_digest in (select unnest($specs))
 ),
 
-answered as (
-  select
-    step_key,
-    question_id,
-    avg(score) as score
-  from rollouts
-  where step_key in (select step_key from labels where purpose like 'held_out%')
-  group by all
-),
-
 scored as (
   select
     step_key,
     avg(score) as score,
-    count(*) as questions,
-    md5(string_agg(question_id, ' ' order by question_id)) as question_set
-  from answered
+    count(distinct question_id) as questions,
+    md5(string_agg(distinct question_id, ' ' order by question_id)) as question_set
+  from rollouts
+  where step_key in (select step_key from labels where purpose in ('held_out_seed', 'held_out_round', 'held_out'))
   group by all
 ),
 
