@@ -1,0 +1,46 @@
+"""What every block of a spec has in common: frozen, no unknown keys, and JSON of itself."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import PydanticCustomError
+
+from hbench.core.digest import Json
+
+
+def wrong(what: str, hint: str = "", incomplete: bool = False) -> PydanticCustomError:
+    """An author's mistake found by a validator: raise it. incomplete: a fragment may leave this to others."""
+    return PydanticCustomError("hbench", "{what}", {"what": what, "hint": hint, "incomplete": incomplete})
+
+
+def _no_truth(value: Any) -> Any:
+    # YAML reads `yes` and `on` as true, which pydantic would take for 1.
+    if isinstance(value, bool):
+        raise wrong(f"expected a number, got {str(value).lower()}")
+    return value
+
+
+Whole = Annotated[int, BeforeValidator(_no_truth)]
+Number = Annotated[float, BeforeValidator(_no_truth), Field(allow_inf_nan=False)]
+
+
+class Block(BaseModel):
+    """A mapping of a spec."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+
+    def to_json(self) -> Json:
+        """Every field that can change a result."""
+        return {name: plain(getattr(self, name)) for name in type(self).model_fields}
+
+
+def plain(value: Any) -> Json:
+    """`value` as JSON; parts and blocks say themselves what they hold."""
+    if hasattr(value, "to_json"):
+        return value.to_json()
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [plain(item) for item in value]
+    return value

@@ -1,0 +1,128 @@
+"""Everything under specs/, checked: experiments with each sweep point and arm, fragments, exhibits."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from hbench.core.failure import HbenchError
+from hbench.core.places import roots
+from hbench.spec.compose import merged, without
+from hbench.spec.lineage import lineage
+from hbench.spec.load import load
+from hbench.spec.problems import Mark, Problem, SpecError
+from hbench.spec.source import OPENING, Source, Tree, leaves, read, shown
+
+ALSO = ("extends", "let", "sweep", "arms")  # keys beside those of a plan's block
+
+
+@dataclass(frozen=True)
+class CheckResult:
+    """How many files of each sort were checked, and what is wrong with them."""
+
+    experiments: int = 0
+    points: int = 0
+    arms: int = 0
+    fragments: int = 0
+    exhibits: int = 0
+    problems: tuple[Problem, ...] = ()
+
+    def summary(self) -> str:
+        """One line for people."""
+        counts = f"{self.experiments} experiments ({self.points} points, {self.arms} arms), {self.fragments} fragments, {self.exhibits} exhibits"
+        return f"{counts}: {f'{len(self.problems)} problems' if self.problems else 'no problems'}"
+
+    def __add__(self, other: "CheckResult") -> "CheckResult":
+        names = ("experiments", "points", "arms", "fragments", "exhibits", "problems")
+        return CheckResult(*(getattr(self, name) + getattr(other, name) for name in names))
+
+
+@dataclass(frozen=True)
+class Checks:
+    """compile: Spec -> anything, raising HbenchError. exhibit: the pydantic class of an exhibit's YAML.
+
+    Both belong to packages that come after this one, so that the caller hands them in.
+    """
+
+    compile: Callable[[Any], Any] | None = None
+    exhibit: Any = None
+
+
+def check_all(folder: Path | str | None = None, compile: Callable[[Any], Any] | None = None, exhibit: Any = None) -> CheckResult:
+    """Every YAML file under `folder`, by default specs/. Raises nothing for what the files hold."""
+    root = Path(folder) if folder else next(iter(roots("specs")), Path("specs"))
+    files = sorted([*root.rglob("*.yaml"), *root.rglob("*.yml")])
+    return _summed(_check(file, root, Checks(compile, exhibit)) for file in files)
+
+
+def check_files(files: Sequence[Path | str], compile: Callable[[Any], Any] | None = None, exhibit: Any = None) -> CheckResult:
+    """The same for the files named."""
+    checks = Checks(compile, exhibit)
+    return _summed(_check(Path(f), Path(f).parent, checks) if Path(f).is_file() else _experiment(f, checks) for f in files)
+
+
+def _summed(results: Any) -> CheckResult:
+    total = sum(results, CheckResult())
+    return CheckResult(**{**vars(total), "problems": tuple(sorted(set(total.problems)))})
+
+
+def _check(file: Path, root: Path, checks: Checks) -> CheckResult:
+    if file.suffix == ".yml":
+        return CheckResult(problems=(Problem(Mark(shown(file)), "a spec's file name ends in .yaml"),))
+    if "exhibits" in file.resolve().parts:
+        return _exhibit(file, checks)
+    line = lineage(file)
+    if not line.sources[-1].readable:
+        return CheckResult(problems=line.problems)
+    if "plan" in merged(line).values:
+        return _experiment(file, checks)
+    return _fragment(line.sources[-1], line.problems)
+
+
+def _experiment(file: Path | str, checks: Checks) -> CheckResult:
+    try:
+        specs = load(file)
+    except SpecError as error:
+        return CheckResult(experiments=1, problems=error.problems)
+    problems = []
+    for spec in specs if checks.compile else ():
+        try:
+            checks.compile(spec)
+        except HbenchError as error:
+            problems.append(Problem(Mark(spec.file), f"{spec.name}: {error}"))
+    return CheckResult(1, len(specs), sum(len(spec.arms) for spec in specs), problems=tuple(problems))
+
+
+def _fragment(source: Source, problems: Sequence[Problem]) -> CheckResult:
+    """A file that others extend: like a spec of any plan, in which everything may be missing."""
+    from hbench.spec.schema import PLANS
+    from hbench.spec.validate import validated
+
+    tree = source.tree
+    known = {key for plan in PLANS.values() for key in plan.model_fields} | set(ALSO)
+    if not known & set(tree.values):
+        what = "is no experiment (it has no plan), no fragment (no key of a spec) and no exhibit (not under exhibits/)"
+        return CheckResult(problems=(*problems, Problem(tree.mark(()), what)))
+    body = _without_interpolations(without(tree, *ALSO))
+    tries = [[p for p in validated(body, plan)[1] if not p.incomplete] for plan in PLANS]
+    return CheckResult(fragments=1, problems=(*problems, *min(tries, key=len)))
+
+
+def _without_interpolations(tree: Tree) -> Tree:
+    """What only the spec that extends a fragment can fill in is left out here."""
+    return tree.taken_out([p for p, v in leaves(tree.values) if isinstance(v, str) and OPENING.search(v)])
+
+
+def _exhibit(file: Path, checks: Checks) -> CheckResult:
+    from pydantic import ValidationError
+
+    from hbench.spec.validate import problems_of
+
+    source = read(file)
+    problems = list(source.problems)
+    if source.readable and checks.exhibit is not None:
+        try:
+            checks.exhibit.model_validate(source.tree.values)
+        except ValidationError as error:
+            problems += problems_of(error, checks.exhibit, source.tree)
+    return CheckResult(exhibits=1, problems=tuple(problems))

@@ -1,0 +1,108 @@
+"""Files that a spec names, read when the spec is read: prompts, harness sources, recorded replies."""
+
+import ast
+import hashlib
+from functools import cache
+from pathlib import Path
+from typing import Annotated, Any
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
+
+from hbench.core.digest import Json
+from hbench.core.failure import HbenchError
+from hbench.core.harness import ENTRY, Harness
+from hbench.core.places import find_file, roots
+from hbench.spec.block import wrong
+from hbench.spec.problems import did_you_mean
+
+
+class NamedFile(BaseModel):
+    """name: as the spec has it. digest: of everything in the file that can change a result."""
+
+    model_config = ConfigDict(frozen=True, extra="forbid")
+    name: str
+    digest: str
+
+    def to_json(self) -> Json:
+        return {"name": self.name, "digest": self.digest}
+
+
+class HarnessSource(NamedFile):
+    """The text of a harness: read, never imported. digest: the harness id."""
+
+    text: str
+
+    def files(self) -> dict[str, str]:
+        """path -> text: a harness of one file."""
+        return {ENTRY: self.text}
+
+
+class RecordedFile(NamedFile):
+    """path: where it was found."""
+
+    path: Path
+
+
+@cache
+def read_prompt(name: str) -> NamedFile:
+    """The prompt prompts/<name>.j2, checked; its digest covers what it includes."""
+    from hbench.core.prompt import load_prompt
+
+    try:
+        prompt = load_prompt(name)
+    except HbenchError as error:
+        raise wrong("; ".join(str(error).splitlines())) from None
+    return NamedFile(name=name, digest=prompt.digest)
+
+
+@cache
+def read_harness(name: str) -> HarnessSource:
+    """The file `name` under specs/, which must be Python."""
+    path, content = _read(name, "harnesses/*.py")
+    try:
+        text = content.decode("utf-8-sig")
+        ast.parse(text)
+    except UnicodeDecodeError:
+        raise wrong(f"{name} is not UTF-8 text") from None
+    except (SyntaxError, ValueError, RecursionError) as error:
+        line = f"line {error.lineno}: " if isinstance(error, SyntaxError) and error.lineno else ""
+        raise wrong(f"{name} is not Python: {line}{getattr(error, 'msg', error)}") from None
+    return HarnessSource(name=name, digest=Harness.of(text).id, text=text)
+
+
+@cache
+def read_recorded(name: str) -> RecordedFile:
+    """The file of recorded replies `name` under specs/."""
+    path, content = _read(name, "replies/*.jsonl")
+    return RecordedFile(name=name, digest=hashlib.sha256(content).hexdigest(), path=path)
+
+
+def forget() -> None:
+    """Files are read anew: called when a spec is loaded, so that a notebook sees what was edited since."""
+    for reader in (read_prompt, read_harness, read_recorded):
+        reader.cache_clear()
+
+
+def _read(name: str, pattern: str) -> tuple[Path, bytes]:
+    path = find_file("specs", name)
+    if path is None:
+        known = [f.relative_to(root).as_posix() for root in roots("specs") for f in root.glob(pattern)]
+        raise wrong(f"no file '{name}' under specs/", did_you_mean(name, known))
+    return path.resolve(), path.read_bytes()
+
+
+def _reader(read: Any) -> Any:
+    def from_name(value: Any) -> Any:
+        if isinstance(value, str):
+            return read(value)
+        if isinstance(value, NamedFile):
+            return value
+        raise wrong(f"expected a file name, got {value!r}")
+
+    return BeforeValidator(from_name)
+
+
+_NAME = WithJsonSchema({"type": "string"})
+PromptName = Annotated[NamedFile, _reader(read_prompt), _NAME]
+HarnessName = Annotated[HarnessSource, _reader(read_harness), _NAME]
+RecordedName = Annotated[RecordedFile, _reader(read_recorded), _NAME]

@@ -1,0 +1,70 @@
+"""Settings that cannot change results: never hashed. How models are reached, how much runs at once, the sandbox."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, PrivateAttr
+
+from hbench.core.digest import Json
+from hbench.spec.block import Block, Number, Whole, wrong
+
+RECORDED = "recorded:"
+
+
+def _variable(value: str) -> str:
+    # Someone may have put the key itself here, so it is not repeated in the message.
+    if not value.replace("_", "a").isalnum() or value[0].isdigit():
+        raise wrong("expected the name of an environment variable", "the key itself never stands in a spec")
+    return value
+
+
+class ReachBlock(Block):
+    """How one model is reached."""
+
+    engine: Literal["auto", "openai", "transformers", "recorded"] = Field(
+        "auto", description="auto: a server where base_url or port is given, else transformers in this process."
+    )
+    base_url: str | None = Field(None, description="OpenAI-compatible server, e.g. http://127.0.0.1:8000/v1.")
+    port: Whole | None = Field(None, ge=1, le=65535, description="The same on this machine.")
+    gpus: Whole | None = Field(None, ge=0, description="GPUs for an engine that hbench starts; default: what there is.")
+    max_in_flight: Whole = Field(64, ge=1, description="Requests under way at once; 64 keeps one server busy.")
+    requests_per_minute: Whole | None = Field(None, ge=1, description="Rate limit; default: none.")
+    tokens_per_minute: Whole | None = Field(None, ge=1, description="Rate limit over prompt and completion; default: none.")
+    timeout_s: Number = Field(600.0, gt=0, description="Seconds for one try of one request; long thoughts take minutes.")
+    retries: Whole = Field(5, ge=0, description="Further tries after 429, 5xx and lost connections, with growing waits.")
+    batch: Whole = Field(16, ge=1, description="Most requests in one batch of an in-process engine; 8 to 16 suit a CPU.")
+    threads: Whole = Field(1, ge=1, description="Torch threads; two on two busy cores are slower than one.")
+    latency_ms: Number = Field(0.0, ge=0, description="Milliseconds that a recorded reply waits, to rehearse a slow server.")
+    api_key_env: Annotated[str, AfterValidator(_variable)] | None = Field(
+        None, min_length=1, description="Name of the environment variable that holds the key; never the key."
+    )
+
+
+class MachineBlock(Block):
+    """What this machine may use. Recorded with each run, hashed nowhere."""
+
+    workers: Whole = Field(4, ge=1, description="Steps under way at once; most of them wait for a model.")
+    in_flight: Whole = Field(64, ge=1, description="Rollouts alive at once over all steps.")
+    sandbox: Literal["auto", "namespaces", "landlock", "none"] = Field(
+        "auto", description="Jail for model-written code; auto takes the strongest there is. none runs it unconfined."
+    )
+    executor: Literal["local"] = Field("local", description="Where steps run: threads on this machine.")
+    models: dict[str, ReachBlock] = Field({}, description="Model name -> how it is reached.")
+
+    _written: Json = PrivateAttr(default=None)
+
+    def to_json(self) -> Json:
+        """What may be recorded: the block with environment variables named, never read."""
+        return super().to_json() if self._written is None else {**super().to_json(), **self._written}
+
+    def as_written(self, written: Json) -> "MachineBlock":
+        """The same block, recorded as `written`."""
+        made = self.model_copy()
+        made._written = written
+        return made
+
+    def model_settings(self, name: str) -> Json:
+        """How the model that a ModelRef calls `name` is reached; the defaults where nothing is said."""
+        if name.startswith(RECORDED):
+            reach = self.models.get("recorded", ReachBlock()).to_json()
+            return {**reach, "engine": "recorded", "file": name.removeprefix(RECORDED)}
+        return self.models.get(name, ReachBlock()).to_json()

@@ -1,0 +1,100 @@
+"""Spec classes whose `family`, `edit`, `selection` and `reward` have the fields of the kinds that a spec names.
+
+Only the parts that are named are imported, so a part that is broken disturbs no spec but its own.
+"""
+
+from functools import cache
+from typing import Any
+
+from pydantic import Field, create_model
+
+from hbench.parts.part import Part, find, kinds
+from hbench.spec.problems import Problem, did_you_mean
+from hbench.spec.schema import DEFAULT_PARTS, DEFAULT_TERMS, PLANS, SORT_OF, RewardBlock
+from hbench.spec.source import Place, Tree
+
+
+def spec_class(plan: str, types: dict[str, type]) -> type:
+    """The class of `plan` with `types` in place of its open fields (field -> class)."""
+    return _spec_class(plan, tuple(sorted(types.items(), key=lambda item: item[0])))
+
+
+@cache
+def _spec_class(plan: str, types: tuple[tuple[str, type], ...]) -> type:
+    base = PLANS[plan]
+    fields = {name: (made, Field(description=base.model_fields[name].description)) for name, made in types if name in base.model_fields}
+    return create_model(base.__name__, __base__=base, __doc__=base.__doc__, **fields)
+
+
+def reward_class(terms: tuple[tuple[str, type[Part]], ...]) -> type[RewardBlock]:
+    """A reward block with these terms as fields, each of which may be left out."""
+    fields: dict[str, Any] = {name: (made | None, Field(None, description=_first_line(made))) for name, made in terms}
+    return create_model("RewardBlock", __base__=RewardBlock, __doc__=RewardBlock.__doc__, **fields)
+
+
+_reward_class = cache(reward_class)
+
+
+def with_parts(tree: Tree, plan: str) -> tuple[type, Tree, list[Problem]]:
+    """The class for `tree`, the tree with defaults and kinds written out, and kinds that are not there."""
+    values, types, unread, problems = dict(tree.values), {}, set(tree.unread), []
+    for field in [f for f in SORT_OF if f in PLANS[plan].model_fields]:
+        values.setdefault(field, DEFAULT_PARTS.get(field)) if field in DEFAULT_PARTS else None
+        made = _part(tree, (field,), values.get(field))
+        if isinstance(made, Problem):
+            problems.append(made)
+            unread.add((field,))
+            values.pop(field)
+        elif made:
+            types[field] = made
+    if "reward" in PLANS[plan].model_fields:
+        values["reward"], types["reward"], wrong = _reward(tree, values.get("reward", {t: {} for t in DEFAULT_TERMS}))
+        problems += wrong
+        unread |= {("reward", p.what.split("'")[1]) for p in wrong if "'" in p.what}
+    return spec_class(plan, types), Tree(values, tree.marks, frozenset(unread)), problems
+
+
+def _part(tree: Tree, place: Place, block: Any) -> "type[Part] | Problem | None":
+    """The class that a block names; None when there is no block to look at."""
+    field, sort = place[0], SORT_OF.get(str(place[0]), "rewards")
+    if not isinstance(block, dict):
+        return None
+    there = kinds(sort)
+    kind = block.get("kind")
+    if kind is None or kind == "???":
+        return Problem(tree.mark(place), f"{field}.kind is missing", f"one of: {', '.join(there)}", incomplete=True)
+    mark = tree.mark((*place, "kind"))
+    if kind not in there:
+        return Problem(mark, f"{field}: no kind '{kind}'", did_you_mean(str(kind), there) or f"there are: {', '.join(there)}")
+    try:
+        return find(sort, kind)
+    except Exception as error:  # whatever a part's own code raises when imported
+        return Problem(mark, f"{field}: kind '{kind}' cannot be loaded: {type(error).__name__}: {error}")
+
+
+def _reward(tree: Tree, block: Any) -> tuple[Any, type, list[Problem]]:
+    """The block with each term's kind written in, its class, and terms that are not there."""
+    if not isinstance(block, dict):
+        return block, RewardBlock, []
+    there, problems, found, values = kinds("rewards"), [], [], dict(block)
+    for name, term in block.items():
+        if name == "no_change":
+            continue
+        if name not in there:
+            hint = did_you_mean(name, [*there, "no_change"]) or f"terms: {', '.join(there)}"
+            problems.append(Problem(tree.mark(("reward", name)), f"reward: no term '{name}'", hint))
+            del values[name]
+        elif term is None:
+            what = f"reward: there is no '{name}' to drop"
+            problems.append(Problem(tree.mark(("reward", name)), what, "nothing that this spec extends sets it", incomplete=True))
+            del values[name]
+        else:
+            made = _part(tree, ("reward", name), {"kind": name})
+            problems += [made] if isinstance(made, Problem) else []
+            found += [] if isinstance(made, Problem) else [(name, made)]
+            values[name] = {"kind": name, **term} if isinstance(term, dict) else term
+    return values, _reward_class(tuple(sorted(found))), problems
+
+
+def _first_line(made: type) -> str:
+    return (made.__doc__ or "").strip().split("\n")[0]

@@ -1,0 +1,189 @@
+"""The blocks of a spec. A validated block is the component: parts are looked up by `kind` in their folders."""
+
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal, Self
+
+from pydantic import BeforeValidator, Field, ValidationInfo, field_validator, model_validator
+
+from hbench.core.digest import Json
+from hbench.core.limits import Limits
+from hbench.core.model import ModelRef
+from hbench.parts.part import Part
+from hbench.parts.rewards._total import NoChange
+from hbench.spec.block import Block, Number, Whole, plain, wrong
+from hbench.spec.files import HarnessName, PromptName
+from hbench.spec.machine import MachineBlock
+from hbench.spec.model_block import ModelBlock
+
+UNHASHED = frozenset({"name", "description", "machine"})
+SORT_OF = {"family": "families", "edit": "edits", "selection": "selections"}  # field -> folder of its parts
+DEFAULT_PARTS = {"edit": {"kind": "search_replace"}, "selection": {"kind": "strict_improvement"}}
+DEFAULT_TERMS = ("parsed", "applied", "completed", "task_score")  # Reasoning Gym's, with the weights of their files
+_DEFAULT = Limits()
+
+
+def _held_out(value: Any) -> Any:
+    if isinstance(value, str) and value.startswith("same_as_"):
+        raise wrong(f"expected a whole number, got '{value}'", "evaluation questions are held out: they serve nothing else")
+    return value
+
+
+def _scoring(value: Any) -> Any:
+    if value == "same_as_feedback" or (isinstance(value, int) and not isinstance(value, bool)):
+        return value
+    held = value == "same_as_evaluation"
+    hint = "what is chosen on evaluation questions cannot be measured on them" if held else ""
+    raise wrong(f"expected a whole number or same_as_feedback, got {value!r}", hint)
+
+
+Scoring = Annotated[Annotated[int, Field(ge=0)] | Literal["same_as_feedback"], BeforeValidator(_scoring)]
+HeldOut = Annotated[Whole, BeforeValidator(_held_out)]
+
+
+class SplitBlock(Block):
+    """Sizes of the disjoint ranges cut from one pool of questions, in this order: feedback, scoring, evaluation."""
+
+    feedback: Whole = Field(ge=1, description="Questions behind each report.")
+    scoring: Scoring = Field(description="Questions that rank candidates: a number of their own, or same_as_feedback.")
+    evaluation: HeldOut = Field(ge=1, description="Held-out questions: measured, never used to adapt.")
+    redraw: Literal["never", "each_round"] = Field("never", description="each_round draws new feedback and scoring questions every round, as in QA.")
+    allow_fewer: bool = Field(False, description="Whether a family that runs out of different questions gives smaller splits; shown in every exhibit.")
+
+    def sizes(self) -> Json:
+        """Role -> how many questions are asked for."""
+        return {"feedback": self.feedback, "scoring": self.scoring, "evaluation": self.evaluation}
+
+    def limited(self, most: int) -> Self:
+        """No split above `most`."""
+        fewer = {role: min(size, most) for role, size in self.sizes().items() if isinstance(size, int)}
+        return self.model_copy(update=fewer)
+
+
+class EvaluationSplits(SplitBlock):
+    """The same for a plan that only measures. Other ranges are left out, so that two plans of one shape share questions."""
+
+    feedback: Whole = Field(0, ge=0, description="Questions passed over first; 0, as nothing here reads them.")
+    scoring: Scoring = Field(0, description="Questions passed over next, or same_as_feedback for none.")
+
+
+class LimitsBlock(Block):
+    """What one rollout may use. A candidate that reaches a limit fails; waiting for a model never counts."""
+
+    wall_s: Number = Field(_DEFAULT.wall_s, gt=0, description="Seconds of its own, while no tool call is open.")
+    cpu_s: Number = Field(_DEFAULT.cpu_s, gt=0, description="Seconds of its own CPU time.")
+    memory_mb: Whole = Field(_DEFAULT.memory_mb, ge=16, description="Megabytes; Python itself takes about 10.")
+    calls: Whole = Field(_DEFAULT.calls, ge=0, description="Tool calls of every sort.")
+    tokens: Whole = Field(_DEFAULT.tokens, ge=0, description="Completion tokens of all lm() calls.")
+    output_chars: Whole = Field(_DEFAULT.output_chars, ge=0, description="Characters of stdout, stderr and answer, each.")
+    message_chars: Whole = Field(_DEFAULT.message_chars, ge=1, description="Characters of one message through the pipe.")
+    python_s: Number = Field(_DEFAULT.python_s, gt=0, description="Seconds of one python() call.")
+
+
+class ReportBlock(Block):
+    """What the proposer reads about the harness that it edits. The switches make feedback ablations."""
+
+    prompt: PromptName = Field("report/reasoning_gym", description="Template, prompts/<name>.j2.")
+    failures: Whole = Field(4, ge=0, description="Failed questions shown; 4 fit a small context.")
+    successes: Whole = Field(0, ge=0, description="Solved questions shown.")
+    history: Whole = Field(5, ge=0, description="Earlier rounds shown with the effect of their edits; 5 is a whole run of the paper.")
+    show_gold: bool = Field(True, description="Whether right answers of feedback questions are shown.")
+    show_answers: bool = Field(True, description="Whether the harness's own answers are shown.")
+    show_traces: bool = Field(True, description="Whether calls and replies of shown questions are shown.")
+    trace_chars: Whole = Field(2000, ge=0, description="Most characters of one trace; its middle is cut.")
+    scores_only: bool = Field(False, description="Shows scores and nothing else, whatever the other switches say.")
+
+
+class RewardBlock(Block):
+    """Term -> its weight; the reward is their weighted sum. Terms are the kinds of parts/rewards."""
+
+    no_change: NoChange = Field(
+        "form_only", description="An edit that changes nothing: form_only counts that it parsed; as_parent earns what the parent does."
+    )
+
+    @property
+    def terms(self) -> Mapping[str, Part]:
+        """Name -> term, for the terms that the spec names."""
+        found = {name: getattr(self, name) for name in type(self).model_fields if name != "no_change"}
+        return {name: term for name, term in found.items() if term is not None}
+
+    def to_json(self) -> Json:
+        return {"terms": plain(self.terms), "no_change": self.no_change}
+
+
+class _Experiment(Block):
+    """Fields that every plan has."""
+
+    plan: str = Field(description="Which plan the spec compiles to.")
+    name: str = Field("", description="For people; may hold ${…}. Default: the file's name. Never hashed.")
+    description: str = Field("", description="For people. Never hashed, never inherited.")
+    seed: Whole = Field(0, ge=0, lt=2**63, description="Every draw is derived from it.")
+    family: Part = Field(description="Where questions come from and how answers are graded.")
+    splits: SplitBlock = Field(description="How many questions serve which role.")
+    harness: HarnessName = Field(description="The first harness: a Python file under specs/, read as text.")
+    solver: ModelBlock = Field(description="The frozen model that the harness calls.")
+    limits: LimitsBlock = Field(default_factory=LimitsBlock, description="What one rollout may use.")
+    repeats: Whole = Field(1, ge=1, description="Rollouts of each question; their scores are averaged.")
+    grade: str = Field("score", description="Which of the family's grades selects and rewards.")
+    machine: MachineBlock = Field(default_factory=MachineBlock, description="What cannot change results. Never hashed.")
+
+    ROLES: ClassVar[tuple[str, ...]] = ("solver",)
+
+    @field_validator("grade")
+    @classmethod
+    def _family_gives(cls, value: str, info: ValidationInfo) -> str:
+        family = info.data.get("family")
+        names = family.grade_names() if hasattr(family, "grade_names") else (value,)
+        if value not in names:
+            raise wrong(f"family {family.kind} gives no grade '{value}'", f"it gives {', '.join(names)}")
+        return value
+
+    def models(self) -> list[ModelRef]:
+        """Every model that this arm asks."""
+        return [getattr(self, role).ref(role) for role in self.ROLES]
+
+    def limited(self, most: int) -> Self:
+        """The same with at most `most` questions a split."""
+        return self.model_copy(update={"splits": self.splits.limited(most)})
+
+    def hashed(self) -> Json:
+        """All that can change a result."""
+        return {name: value for name, value in self.to_json().items() if name not in UNHASHED}
+
+
+class AdaptationSpec(_Experiment):
+    """A frozen solver, and a harness that a proposer edits for some rounds."""
+
+    plan: Literal["adaptation"] = Field(description="adaptation: a harness edited round by round.")
+    rounds: Whole = Field(1, ge=0, description="Rounds of report, proposals and selection; 0 measures the first harness.")
+    proposals: Whole = Field(1, ge=1, description="Proposals a round; the paper's sequential runs make 1, independent ones 8.")
+    proposer: ModelBlock = Field(description="The model that edits the harness.")
+    report: ReportBlock = Field(default_factory=ReportBlock, description="What the proposer reads.")
+    edit: Part = Field(description="How the proposer writes a change; default: search_replace.")
+    selection: Part = Field(description="Which harness goes on; default: strict_improvement, as in Reasoning Gym.")
+    reward: RewardBlock = Field(description="Recorded for each candidate, by term; default: the four terms of Reasoning Gym.")
+    evaluate_all: bool = Field(False, description="Whether every candidate is measured on the evaluation questions too.")
+
+    ROLES: ClassVar[tuple[str, ...]] = ("solver", "proposer")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _proposer_prompt(cls, values: Any) -> Any:
+        """A proposer without a prompt has the one of its edit format."""
+        proposer, edit = values.get("proposer"), values.get("edit")
+        if isinstance(proposer, dict) and proposer.get("prompt") is None and isinstance(edit, dict) and "kind" in edit:
+            return {**values, "proposer": {**proposer, "prompt": f"proposer/{edit['kind']}"}}
+        return values
+
+    def reward_json(self) -> Json:
+        """The params of a reward step."""
+        return {**self.reward.to_json(), "grade": self.grade}
+
+
+class EvaluationSpec(_Experiment):
+    """A fixed harness, measured on evaluation questions."""
+
+    plan: Literal["evaluation"] = Field(description="evaluation: a fixed harness, measured.")
+    splits: EvaluationSplits = Field(description="How many questions are measured.")
+
+
+PLANS: Mapping[str, type[_Experiment]] = {"adaptation": AdaptationSpec, "evaluation": EvaluationSpec}

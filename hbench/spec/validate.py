@@ -1,0 +1,150 @@
+"""A tree of values → a validated block, or problems at the lines that cause them."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, get_args, get_origin
+
+from pydantic import BaseModel, ValidationError
+
+from hbench.spec.named_parts import with_parts
+from hbench.spec.problems import Problem, did_you_mean
+from hbench.spec.source import Place, Tree, dotted, leaves
+
+_SORTS = {
+    "string": "text",
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "dict": "a mapping",
+    "model": "a mapping",
+    "list": "a list",
+    "tuple": "a list",
+}
+_BOUNDS = {
+    "greater_than": "more than {gt}",
+    "greater_than_equal": "at least {ge}",
+    "less_than": "less than {lt}",
+    "less_than_equal": "at most {le}",
+}
+
+
+def validated(tree: Tree, plan: str) -> "tuple[Any | None, list[Problem]]":
+    """The block of `tree`, or None and every problem with it. No interpolation is left in `tree`."""
+    tree, problems = _without_unset(tree)
+    made, tree, unknown = with_parts(tree, plan)
+    problems += unknown
+    try:
+        block = made.model_validate(tree.values)
+    except ValidationError as error:
+        problems += problems_of(error, made, tree)
+        return None, problems
+    return (None if problems else block), problems
+
+
+def _without_unset(tree: Tree) -> tuple[Tree, list[Problem]]:
+    """`???` stands for a value that someone must still give: all of them are listed, and taken out."""
+    unset = [place for place, value in leaves(tree.values) if value == "???"]
+    problems = [Problem(tree.mark(p), f"{dotted(p)} is missing", "??? must be set", incomplete=True) for p in unset]
+    return tree.taken_out(unset), problems
+
+
+def problems_of(error: ValidationError, made: type[BaseModel], tree: Tree) -> list[Problem]:
+    """pydantic's errors in the author's words, at the author's lines; none about what was already reported."""
+    problems = []
+    for raw in error.errors(include_url=False):
+        place = tuple(part for part in raw["loc"] if not str(part).startswith("kind="))
+        if not any(place[: len(known)] == known for known in tree.unread):
+            problems.append(_problem(raw, place, made, tree))
+    return problems
+
+
+def _problem(raw: Mapping[str, Any], place: Place, made: type[BaseModel], tree: Tree) -> Problem:
+    sort, context, name = raw["type"], raw.get("ctx", {}), dotted(place)
+    mark = tree.mark(place)
+    if sort == "extra_forbidden":
+        return Problem(mark, f"unknown key '{place[-1]}'", _key_hint(str(place[-1]), made, place[:-1], tree.values))
+    if sort == "missing":
+        return Problem(mark, f"{name} is missing", incomplete=True)
+    if sort == "hbench":
+        what = f"{name}: {context['what']}" if name else context["what"]
+        return Problem(mark, what, context["hint"], context["incomplete"])
+    expected = _expected(sort, context)
+    if expected is None:
+        text = raw["msg"].removeprefix("Value error, ")
+        return Problem(mark, f"{name}: {text}" if name else text)
+    got = _got(raw["input"], mark.written)
+    if place[:1] == ("machine",) and "oc.env" in mark.written:
+        got = f"what {mark.written} holds"  # never the value: it may be a secret
+    return Problem(mark, f"{name}: expected {expected}, got {got}", _hint(sort, raw["input"], mark.written, context))
+
+
+def _expected(sort: str, context: Mapping[str, Any]) -> str | None:
+    """What a field wants, in words; None where pydantic's own message serves best."""
+    if sort in _BOUNDS:
+        return _BOUNDS[sort].format(**context)
+    if sort == "literal_error":
+        return str(context["expected"]).replace("'", "")
+    if sort == "string_too_short":
+        return "text that is not empty"
+    if sort == "finite_number":
+        return "a finite number"
+    return _SORTS.get(sort.split("_")[0]) if sort.endswith(("_type", "_parsing", "_from_float", "_size")) else None
+
+
+def _got(value: Any, written: str) -> str:
+    if value is None:
+        return "nothing"
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, str):
+        return repr(value)
+    return written if written and "${" not in written else str(value).lower() if isinstance(value, bool) else str(value)
+
+
+def _hint(sort: str, value: Any, written: str, context: Mapping[str, Any]) -> str:
+    if sort == "string_type" and isinstance(value, bool | int | float):
+        return f'quote it: "{written}"' if written and "${" not in written else "quote it where it is set"
+    if sort == "literal_error" and isinstance(value, str):
+        return did_you_mean(value, str(context["expected"]).replace("'", "").replace(" or ", ", ").split(", "))
+    return ""
+
+
+def _key_hint(key: str, made: Any, place: Place, values: Any) -> str:
+    known = list(_names_at(made, place, values))
+    if "." in key and key.split(".")[0] in known:
+        return "dotted keys stand in `sweep` and on the command line only; write nested mappings here"
+    return did_you_mean(key, known) or (f"known: {', '.join(known)}" if known else "")
+
+
+def _names_at(made: type[BaseModel], place: Place, values: Any) -> Iterator[str]:
+    """Field names of the block at `place`."""
+    annotations: list[Any] = [made]
+    for part in place:
+        values = values.get(part) if isinstance(values, dict) else None
+        annotations = [below for annotation in annotations for below in _below(annotation, str(part))]
+    blocks = [block for annotation in annotations for block in _blocks(annotation)]
+    kind = values.get("kind") if isinstance(values, dict) else None
+    fitting = [b for b in blocks if "kind" in b.model_fields and kind in get_args(b.model_fields["kind"].annotation)]
+    for block in fitting or blocks:
+        yield from block.model_fields
+
+
+def _below(annotation: Any, part: str) -> Iterator[Any]:
+    """What may stand under one key of `annotation`."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        if part in annotation.model_fields:
+            yield annotation.model_fields[part].annotation
+    elif get_origin(annotation) is dict:
+        yield get_args(annotation)[1]
+    else:
+        for argument in get_args(annotation):
+            yield from _below(argument, part)
+
+
+def _blocks(annotation: Any) -> Iterator[type[BaseModel]]:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        yield annotation
+    else:
+        for argument in get_args(annotation):
+            yield from _blocks(argument)
