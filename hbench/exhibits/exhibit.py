@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hbench.core.failure import HbenchError
 from hbench.core.places import find_file, roots
@@ -12,7 +12,10 @@ from hbench.exhibits.caption import caption
 from hbench.exhibits.cells import Cell, Line, cell, estimate, lines
 from hbench.exhibits.sources import Source, count_newest_runs, load_sources
 
-__all__ = ["Cell", "Exhibit", "ExhibitBlock", "names", "read", "regenerate", "regenerate_from"]
+if TYPE_CHECKING:
+    from hbench.spec.problems import Problem
+
+__all__ = ["Cell", "Exhibit", "ExhibitBlock", "names", "read", "regenerate", "regenerate_from", "validated"]
 
 
 @dataclass(frozen=True)
@@ -40,16 +43,34 @@ def names() -> list[str]:
 
 def read(name: str) -> tuple[ExhibitBlock, str]:
     """The exhibit's YAML, validated, and its SQL. Raises HbenchError for an unknown name, SpecError for a bad file."""
+    from hbench.spec.problems import SpecError
+
     yaml, sql = find_file("specs", f"exhibits/{name}.yaml"), find_file("specs", f"exhibits/{name}.sql")
     if yaml is None or sql is None:
         raise HbenchError(f"no exhibit {name!r} (there are: {', '.join(names())})")
-    return _validated(yaml), sql.read_text(encoding="utf-8")
+    block, problems = validated(yaml)
+    if problems:
+        raise SpecError(problems)
+    return block, sql.read_text(encoding="utf-8")
 
 
-def _validated(file: Path) -> ExhibitBlock:
-    import yaml
+def validated(file: Path) -> "tuple[ExhibitBlock | None, list[Problem]]":
+    """The exhibit that `file` describes, or None and every problem with it: what `hbench check` says of exhibits."""
+    from pydantic import ValidationError
 
-    return ExhibitBlock.model_validate(yaml.safe_load(file.read_text(encoding="utf-8")))
+    from hbench.spec.problems import Mark, Problem
+    from hbench.spec.source import read as read_source
+    from hbench.spec.validate import problems_of
+
+    source = read_source(file)
+    problems = list(source.problems)
+    if not file.with_suffix(".sql").is_file():
+        problems.append(Problem(Mark(source.file), f"{file.stem}.sql is missing beside it"))
+    try:
+        block = ExhibitBlock.model_validate(source.tree.values) if source.readable else None
+    except ValidationError as error:
+        return None, problems + problems_of(error, ExhibitBlock, source.tree)
+    return (None if problems else block), problems
 
 
 def regenerate(name: str, results: Path, specs: Sequence[str] = ()) -> Exhibit:

@@ -1,10 +1,12 @@
 import json
+from pathlib import Path
 
 import pytest
 from pydantic import ValidationError
 
+from hbench.core.failure import HbenchError
 from hbench.exhibits.block import ColumnBlock, ExhibitBlock, PaperValue
-from hbench.exhibits.exhibit import names, read
+from hbench.exhibits.exhibit import names, read, validated
 
 SMALL = {"title": "T", "from": ["quickstart"], "columns": {"score": "%.2f"}}
 
@@ -28,7 +30,8 @@ def test_one_row_name_may_stand_without_brackets():
     [
         ({"columns": {"score": "%s %s"}}, "expected a format for one number"),
         ({"columns": {"score": "none"}}, "expected a format for one number"),
-        ({"columns": {"score": {"statistic": "difference"}}}, "a difference needs an arm"),
+        ({"columns": {"score": {"statistic": "difference"}}}, "baseline is missing"),
+        ({"columns": {}}, "at least 1 item"),
         ({"paper": {"base": {"skore": 0.3}}}, "no column 'skore'"),
         ({"rows": ["round"]}, "the arm must be among them"),
         ({"from": []}, "at least 1 item"),
@@ -47,8 +50,30 @@ def test_every_exhibit_is_valid_and_names_its_schema(name):
     assert made.title and made.source and sql
 
 
+def test_problems_are_told_with_their_lines(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("mine.yaml").write_text(
+        "title: T\nfrom: [quickstart]\ncolums: {score: '%.2f'}\ncolumns:\n  score: {format: 'lots'}\ntolerance: much\n"
+    )
+    block, problems = validated(Path("mine.yaml"))
+    assert block is None
+    assert [str(problem) for problem in sorted(problems)] == [
+        "mine.yaml: mine.sql is missing beside it",
+        "mine.yaml:3:1: unknown key 'colums' (did you mean 'columns'?)",
+        "mine.yaml:5:11: columns.score.format: expected a format for one number, got 'lots' (such as %.3f or %d)",
+        "mine.yaml:6:1: tolerance: expected a number, got 'much'",
+    ]
+
+
+def test_an_unknown_exhibit_is_an_error_that_names_those_there_are():
+    with pytest.raises(HbenchError, match="no exhibit 'proposals'.*proposal_quality, rounds"):
+        read("proposals")
+
+
 def test_the_schema_for_editors_has_a_line_for_every_field():
     schema = ExhibitBlock.model_json_schema()
     assert schema["additionalProperties"] is False
     assert {"title", "from", "rows", "columns", "paper"} <= set(schema["properties"])
+    assert all(field["description"] for field in schema["properties"].values())
+    assert {"type": "string"} in schema["properties"]["columns"]["additionalProperties"]["anyOf"]
     json.dumps(schema)
