@@ -1,0 +1,102 @@
+"""What a zygote, and then each of its children, gives up before it runs anything it was sent."""
+
+import os
+import sys
+from dataclasses import dataclass
+
+from . import kernel, landlock, seccomp
+
+USERS = (1_912_000_000, 65534)  # an unprivileged user nobody else has, else `nobody`; only root can become one
+OPEN_FILES = 64
+PROCESSES = 32
+
+
+@dataclass
+class Jail:
+    """What is the same for all children of a zygote.
+
+    groups: end whole process groups, because a child may leave others behind. user: what a child becomes, None for what it is.
+    own_tree: each child gets a process tree and a folder of its own, and so may fork and write.
+    """
+
+    sandbox: str
+    groups: bool
+    own_tree: bool
+    user: int | None
+    base_bytes: int = 0
+    filter: object = None
+
+    def promises(self) -> dict:
+        return {"own_tree": self.own_tree, "user": os.getuid() if self.user is None else self.user}
+
+    def limit(self, memory_mb: int, cpu_s: float) -> None:
+        """The rlimits of a child. They hold in every sandbox, `none` too."""
+        kernel.limit("AS", self.base_bytes + (memory_mb << 20))
+        kernel.limit("CPU", max(1, -int(-cpu_s // 1)))
+        kernel.limit("CORE", 0)
+        kernel.limit("NOFILE", OPEN_FILES)
+
+    def close(self) -> None:
+        """The last door: after this a child can only compute, read what its zygote can, and use its own descriptors."""
+        if self.sandbox != "none":
+            kernel.limit("FSIZE", 0)
+            kernel.die_with_parent()
+            seccomp.install(self.filter)
+
+
+def zygote(setting, child) -> Jail:
+    """Confines this zygote, whose children are of the sort `child`, and says how each of them is to be confined."""
+    if setting.sandbox == "none":
+        kernel.adopt_orphans()
+        return Jail("none", groups=True, own_tree=False, user=None, base_bytes=kernel.address_space())
+    own_tree = setting.sandbox == "namespaces" and child.OWN_TREE and _can_make_trees()
+    user = _unprivileged_user(setting.readable)
+    kernel.no_new_privileges()
+    if not own_tree:  # else the zygote makes namespaces for its children, and each gives up all of this by itself
+        if user is not None:
+            kernel.become(user)
+        kernel.drop_capabilities()
+        user = None
+    if setting.sandbox == "landlock":
+        landlock.restrict([*setting.readable, "/dev/null", "/dev/urandom"])
+    kernel.hide_memory()
+    jail = Jail(setting.sandbox, groups=own_tree, own_tree=own_tree, user=user, base_bytes=kernel.address_space())
+    jail.filter = seccomp.build(processes=own_tree)
+    return jail
+
+
+def _unprivileged_user(readable: list[str]) -> int | None:
+    """Whom root should become: a user who can still read the library. None: stay who we are."""
+    if os.getuid() != 0:
+        return None
+    needed = [path for path in [os.__file__, *readable, *sys.path] if os.path.exists(path)]
+    for user in USERS:
+        pid = os.fork()
+        if pid == 0:
+            os._exit(_try(user, needed))
+        if os.waitpid(pid, 0)[1] == 0:
+            return user
+    return None
+
+
+def _try(user: int, needed: list[str]) -> int:
+    try:
+        kernel.become(user)
+        return 0 if all(os.access(path, os.R_OK) for path in needed) else 1
+    except OSError:
+        return 1
+
+
+def _can_make_trees() -> bool:
+    """Whether a child of this zygote can get a process tree and a folder of its own: tried, in a child."""
+    pid = os.fork()
+    if pid == 0:
+        try:
+            kernel.leave("mount", "pid", "ipc")
+            kernel.mount_folder("/tmp", 1)
+            if os.getuid() != 0 or _unprivileged_user([]) is None:
+                kernel.leave("user")
+            os._exit(0)
+        except BaseException:
+            os._exit(1)
+    return os.waitpid(pid, 0)[1] == 0

@@ -1,0 +1,92 @@
+"""The few kernel calls that Python has no name for, and rlimits."""
+
+import ctypes
+import mmap
+import os
+import resource
+import struct
+
+LIBC = ctypes.CDLL(None, use_errno=True)
+NEW_NAMESPACE = {"mount": 0x00020000, "ipc": 0x08000000, "user": 0x10000000, "pid": 0x20000000}
+_PDEATHSIG, _DUMPABLE, _CAPBSET_DROP, _SUBREAPER, _NO_NEW_PRIVS = 1, 4, 24, 36, 38
+_CAPSET = {"x86_64": 126, "aarch64": 91}
+
+
+def check(result: int, what: str) -> int:
+    """`result`, or OSError when it is negative."""
+    if result < 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"{what}: {os.strerror(number)}")
+    return result
+
+
+def no_new_privileges() -> None:
+    check(LIBC.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+
+
+def die_with_parent() -> None:
+    check(LIBC.prctl(_PDEATHSIG, 9, 0, 0, 0), "pdeathsig")
+
+
+def adopt_orphans() -> None:
+    check(LIBC.prctl(_SUBREAPER, 1, 0, 0, 0), "subreaper")
+
+
+def hide_memory() -> None:
+    """No tracing and no core file, also not by processes of the same user."""
+    check(LIBC.prctl(_DUMPABLE, 0, 0, 0, 0), "dumpable")
+
+
+def drop_capabilities() -> None:
+    """None are left, and none can come back."""
+    for capability in range(64):
+        if LIBC.prctl(_CAPBSET_DROP, capability, 0, 0, 0) < 0:
+            break  # past the last one, or there is no right to drop: then there are none to drop either
+    header, nothing = struct.pack("Ii", 0x20080522, 0), bytes(24)
+    check(LIBC.syscall(_CAPSET[os.uname().machine], header, nothing), "capset")
+
+
+def become(user: int) -> None:
+    """Gives up root for good."""
+    os.setgroups([])
+    os.setresgid(user, user, user)
+    os.setresuid(user, user, user)
+
+
+def leave(*namespaces: str) -> None:
+    """Moves this process (for "pid": its children) into new namespaces."""
+    flags = 0
+    for name in namespaces:
+        flags |= NEW_NAMESPACE[name]
+    check(LIBC.unshare(flags), "unshare")
+
+
+def mount_folder(path: str, size_mb: int) -> None:
+    """An empty folder in memory at `path`, writable by all, that takes `size_mb`."""
+    options = f"size={size_mb}m,nr_inodes=4096,mode=0777".encode()
+    check(LIBC.mount(b"tmpfs", path.encode(), b"tmpfs", 2 | 4, options), "mount")  # nosuid, nodev
+
+
+def address_space() -> int:
+    """Bytes of address space this process uses (to 1 MiB), found by trying: there is no /proc to ask."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
+    low, high = 0, 1 << 46
+    while high - low > 1 << 20:
+        middle = (low + high) // 2
+        resource.setrlimit(resource.RLIMIT_AS, (middle, hard))
+        try:
+            mmap.mmap(-1, 4096).close()
+            high = middle
+        except OSError:
+            low = middle
+    resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
+    return high
+
+
+def limit(what: str, value: int) -> None:
+    """Sets soft and hard limit `RLIMIT_<what>`, never above the hard one that holds."""
+    number = getattr(resource, f"RLIMIT_{what}")
+    hard = resource.getrlimit(number)[1]
+    if hard != resource.RLIM_INFINITY:
+        value = min(value, hard)
+    resource.setrlimit(number, (value, value))

@@ -1,0 +1,119 @@
+"""One python() call: code as a script of its own, with its own process tree and folder where the jail can make them."""
+
+import atexit
+import os
+import sys
+import traceback
+import types
+
+from . import harness, kernel, seccomp, wire
+from .confine import PROCESSES
+
+OWN_TREE = True
+CHANNEL = 3
+FOLDER_MB = 64
+TEMPORARY = "/tmp"
+
+
+def preload() -> None:
+    harness.preload()
+    for name in ("subprocess", "tempfile"):
+        __import__(name)
+
+
+def prepare(_: int) -> None:
+    """Nothing: all code comes with its call."""
+
+
+def run(order: dict, jail) -> None:
+    """Reads the code from the channel, runs it, leaves its exit code. Never returns."""
+    code = wire.receive(CHANNEL)["code"]
+    os.close(CHANNEL)
+    os.set_blocking(1, True)
+    os.set_blocking(2, True)
+    if jail.own_tree:
+        _enter_own_tree(jail)
+    _give_up(order, jail)
+    os._exit(_script(code))
+
+
+def _enter_own_tree(jail) -> None:
+    """Returns in the third generation: the first waits outside for the second, which is process 1 of a new tree, and reaps."""
+    kernel.leave("mount", "pid", "ipc")
+    kernel.mount_folder(TEMPORARY, FOLDER_MB)
+    _wait_in_parent()
+    if jail.user is not None:
+        kernel.become(jail.user)
+    _count_apart()
+    kernel.drop_capabilities()
+    kernel.die_with_parent()
+    _wait_in_parent()
+    os.setsid()
+    os.chdir(TEMPORARY)
+
+
+def _count_apart() -> None:
+    """A user namespace, so that the limit on processes counts this call's own and nobody else's."""
+    try:
+        kernel.leave("user")
+    except OSError:
+        pass
+
+
+def _wait_in_parent() -> None:
+    """Forks, and returns in the child. The parent takes over its exit code once it ends."""
+    pid = os.fork()
+    if pid == 0:
+        return
+    os.closerange(0, 64)
+    while True:
+        ended, status = os.wait()
+        if ended == pid:
+            code = os.waitstatus_to_exitcode(status)
+            os._exit(code if code >= 0 else 128 - code)
+
+
+def _give_up(order: dict, jail) -> None:
+    jail.limit(order["memory_mb"], order["cpu_s"])
+    if not jail.own_tree:
+        jail.close()
+        return
+    kernel.limit("NPROC", PROCESSES)
+    kernel.limit("FSIZE", FOLDER_MB << 20)
+    seccomp.install(jail.filter)
+
+
+def _script(code: str) -> int:
+    """Runs `code` as `__main__` and gives the exit code that a script would have."""
+    module = types.ModuleType("__main__")
+    sys.modules["__main__"] = module
+    sys.argv[:] = ["code.py"]
+    sys.stdout.reconfigure(line_buffering=True)  # what was printed before a time limit is not lost
+    try:
+        exec(compile(code, "code.py", "exec", dont_inherit=True), module.__dict__)
+        exit_code = 0
+    except SystemExit as trouble:
+        exit_code = _exit_code(trouble.code)
+    except BaseException as trouble:
+        step = trouble.__traceback__
+        traceback.print_exception(type(trouble), trouble, step.tb_next if step and step.tb_next else None)
+        exit_code = 1
+    return exit_code if _finish() else 1
+
+
+def _exit_code(code) -> int:
+    if code is None or isinstance(code, int):
+        return (code or 0) & 0xFF
+    print(code, file=sys.stderr)
+    return 1
+
+
+def _finish() -> bool:
+    """What Python does at the end of a script: exit functions, then flushing."""
+    try:
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BaseException:
+        return False
+    return True

@@ -1,0 +1,60 @@
+"""`tools` as a harness sees it: a few functions that ask the driver and wait."""
+
+from . import wire
+
+
+class ToolError(Exception):
+    """A tool refused this one call. The harness may catch it and go on."""
+
+
+class Tools:
+    """Only the tools that this family offers are there."""
+
+    def __repr__(self) -> str:
+        return f"Tools({', '.join(sorted(vars(self)))})"
+
+
+def offer(channel: int, names: list[str]) -> Tools:
+    def ask(name: str, arguments: dict):
+        given = {key: value for key, value in arguments.items() if value is not None}
+        wire.send(channel, {"call": name, "arguments": given})
+        reply = wire.receive(channel)
+        if "refused" in reply:
+            raise ToolError(reply["refused"])
+        return reply["result"]
+
+    def lm(prompt_or_messages, *, system=None, max_tokens=None, temperature=None, stop=None) -> str:
+        """What the solver says to a prompt (str) or to messages ([{"role": …, "content": …}, …])."""
+        messages = _messages(prompt_or_messages, system)
+        stop = [stop] if isinstance(stop, str) else stop
+        return ask("lm", {"messages": messages, "max_tokens": max_tokens, "temperature": temperature, "stop": stop})
+
+    def python(code, timeout_s=5) -> dict:
+        """Runs Python code in a process of its own: {"stdout": str, "stderr": str, "ok": bool}."""
+        return ask("python", {"code": code, "timeout_s": timeout_s})
+
+    def search(query, top_k=7) -> list:
+        """Passages of the corpus: [{"id": …, "title": …, "text": …}, …], best first."""
+        return ask("search", {"query": query, "top_k": top_k})
+
+    def other(name: str):
+        return lambda **arguments: ask(name, arguments)
+
+    known = {"lm": lm, "python": python, "search": search}
+    tools = Tools()
+    for name in names:
+        setattr(tools, name, known.get(name) or other(name))
+    return tools
+
+
+def _messages(prompt_or_messages, system) -> list[dict]:
+    """Plain messages. Raises TypeError for what is not one."""
+    messages = [{"role": "user", "content": prompt_or_messages}] if isinstance(prompt_or_messages, str) else prompt_or_messages
+    if not isinstance(messages, (list, tuple)) or not messages:
+        raise TypeError("lm() takes a str or a list of {'role': str, 'content': str}")
+    plain = [] if system is None else [{"role": "system", "content": system}]
+    plain += [{"role": m["role"], "content": m["content"]} if isinstance(m, dict) else None for m in messages]
+    for message in plain:
+        if message is None or not all(isinstance(value, str) for value in message.values()):
+            raise TypeError("each message must be {'role': str, 'content': str}")
+    return plain

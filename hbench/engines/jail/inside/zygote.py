@@ -1,0 +1,161 @@
+"""The zygote: a small warm Python that forks one child a job, reaps it, kills it on demand, and knows nothing of what it does.
+
+It is exec'd with an empty environment. Its only descriptor is the control socket (0); a child's own pipes pass through
+it, what is said in them does not. When the driver goes, the control socket ends, and with it everything here.
+"""
+
+import gc
+import json
+import os
+import select
+import signal
+import socket
+import sys
+from dataclasses import dataclass
+
+from . import confine, wire
+from .children import CHILDREN
+
+CONTROL = 0
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the driver asks for on the command line. See hbench/engines/jail/start.py."""
+
+    purpose: str  # harness, python or grader
+    sandbox: str  # namespaces, landlock or none
+    readable: list[str]
+    path: list[str]
+
+
+def main() -> None:
+    setting = Setting(**json.loads(sys.argv[1]))
+    sys.argv[:] = [""]
+    sys.path[:] = setting.path
+    os.environ.pop("PYTHONHASHSEED", None)
+    os.environ.pop("LC_CTYPE", None)
+    child = CHILDREN[setting.purpose]
+    child.preload()
+    jail = confine.zygote(setting, child)
+    gc.collect()
+    gc.freeze()
+    Zygote(child, jail).serve()
+
+
+class Zygote:
+    def __init__(self, child, jail: confine.Jail):
+        self.child, self.jail = child, jail
+        self.control = socket.socket(fileno=os.dup(CONTROL))
+        self.pids: dict[int, int] = {}  # job -> pid
+        self.jobs: dict[int, int] = {}  # pid -> job
+        self.nothing = os.open("/dev/null", os.O_RDONLY)
+
+    def serve(self) -> None:
+        """Until the driver goes."""
+        wake, woken = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
+        poll = select.poll()
+        poll.register(self.control, select.POLLIN)
+        poll.register(wake, select.POLLIN)
+        for number in (0, 1, 2):  # a start that failed could still be told on stderr
+            os.dup2(self.nothing, number)
+        self.control.send(b"R" + json.dumps(self.jail.promises()).encode())
+        while True:
+            ready = {number for number, _ in poll.poll()}
+            if wake in ready:
+                os.read(wake, 4096)
+                self.reap()
+            if self.control.fileno() in ready:
+                self.obey()
+
+    def obey(self) -> None:
+        data, descriptors, _, _ = socket.recv_fds(self.control, 1 << 16, 4, socket.MSG_CMSG_CLOEXEC)
+        if not data:
+            self.end()
+        order = json.loads(data)
+        if "kill" in order:
+            self.kill(order["kill"])
+        elif "prepare" in order:
+            self.child.prepare(descriptors[0])
+        else:
+            self.start(order, descriptors)
+        for descriptor in descriptors:
+            os.close(descriptor)
+
+    def start(self, order: dict, descriptors: list[int]) -> None:
+        job = order["job"]
+        try:
+            pid = os.fork()
+        except OSError:
+            self.control.send(wire.ENDED.pack(b"E", job, wire.FORK_FAILED, 0.0, 0.0))
+            return
+        if pid == 0:
+            self._become_child(order, descriptors)
+        if self.jail.groups:
+            _own_group(pid)
+        self.pids[job], self.jobs[pid] = pid, job
+        self.control.send(wire.STARTED.pack(b"S", job))
+
+    def _become_child(self, order: dict, descriptors: list[int]) -> None:
+        try:
+            signal.set_wakeup_fd(-1)
+            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            if self.jail.groups:
+                _own_group(0)
+            _only(descriptors)
+            self.child.run(order, self.jail)
+        except BaseException as trouble:  # of our own code: the driver sees the exit code, a developer the text
+            os.write(2, f"{type(trouble).__name__}: {trouble}".encode()[:500])
+        finally:
+            os._exit(71)
+
+    def kill(self, job: int) -> None:
+        """Ends the job's child, which has not been waited for, so its number is still its own."""
+        if job in self.pids:
+            self._signal(self.pids[job])
+
+    def _signal(self, pid: int) -> None:
+        try:
+            os.killpg(pid, signal.SIGKILL) if self.jail.groups else os.kill(pid, signal.SIGKILL)
+        except OSError:
+            pass  # gone
+
+    def reap(self) -> None:
+        while True:
+            try:
+                seen = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT) if self.jail.groups else None
+                if seen is not None and seen.si_pid in self.jobs:
+                    self._signal(seen.si_pid)  # what it left running in its group
+                pid, status, used = os.wait4(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            job = self.jobs.pop(pid, None)
+            if job is not None:
+                del self.pids[job]
+                self.control.send(wire.ENDED.pack(b"E", job, status, used.ru_utime, used.ru_stime))
+
+    def end(self) -> None:
+        for pid in list(self.jobs):
+            self._signal(pid)
+        os._exit(0)
+
+
+def _own_group(pid: int) -> None:
+    try:
+        os.setpgid(pid, pid)
+    except OSError:
+        pass  # it did so itself, or is gone
+
+
+def _only(descriptors: list[int]) -> None:
+    """Makes the passed descriptors 3, 1, 2 (channel, stdout, stderr; one for both if only two came) and closes all others."""
+    channel, *outputs = descriptors
+    if outputs:
+        os.dup2(outputs[0], 1)
+        os.dup2(outputs[-1], 2)
+    os.dup2(channel, 3) if channel != 3 else os.set_inheritable(3, True)
+    os.closerange(4, 1 << 20)

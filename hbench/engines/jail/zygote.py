@@ -1,0 +1,196 @@
+"""The driver's side of one zygote: start it, have it fork, be told what ended, end a child, notice that it died."""
+
+import asyncio
+import json
+import os
+import resource
+import signal
+import socket
+import subprocess
+from dataclasses import dataclass, field
+
+from hbench.core.failure import StepError
+from hbench.engines.jail import start
+from hbench.engines.jail.inside import wire
+
+START_S = 60.0  # loading the grader's libraries on a busy machine
+_PACKET = 1 << 16
+
+
+class ZygoteDied(StepError):
+    """The zygote went away with its children. The job may be tried again in another one."""
+
+
+@dataclass(slots=True)
+class Ended:
+    """How a child ended. status: a wait status. cpu_seconds: its own CPU time."""
+
+    status: int
+    cpu_seconds: float
+
+    @property
+    def signal(self) -> int:
+        return os.WTERMSIG(self.status) if os.WIFSIGNALED(self.status) else 0
+
+    @property
+    def code(self) -> int:
+        return os.WEXITSTATUS(self.status) if os.WIFEXITED(self.status) else -1
+
+
+@dataclass(slots=True)
+class Child:
+    """One forked child. started and ended are set once the zygote says so."""
+
+    job: int
+    zygote: "Zygote"
+    started: asyncio.Future = field(repr=False)
+    ended: asyncio.Future = field(repr=False)
+
+    def kill(self) -> None:
+        """Ends it and all it started; does nothing when it has ended. `ended` follows."""
+        if not self.ended.done():
+            self.zygote.order({"kill": self.job})
+
+
+class Zygote:
+    """Use from one asyncio loop. Children in flight: any number; none holds a thread."""
+
+    def __init__(self, recipe: start.Recipe, purpose: start.Purpose):
+        self.recipe, self.purpose = recipe, purpose
+        self.promises: dict = {}
+        self.children: dict[int, Child] = {}
+        self.alive = False
+        self._last = 0
+        self._ready: asyncio.Future | None = None
+        self._unsent: list[tuple[bytes, list[int]]] = []
+
+    async def start(self) -> None:
+        """Returns once it is warm and confined. Raises StepError, saying what it said, when it could not be."""
+        self._loop = asyncio.get_running_loop()
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        self._control.setblocking(False)
+        with theirs:
+            self._process = subprocess.Popen(
+                start.command(self.recipe, self.purpose),
+                env=start.environment(self.purpose),
+                stdin=theirs,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                start_new_session=True,
+                cwd=None if self.purpose == "grader" else "/",
+            )
+        self._ready = self._loop.create_future()
+        self.alive = True
+        self._loop.add_reader(self._control, self._on_packets)
+        try:
+            self.promises = await asyncio.wait_for(self._ready, START_S)
+        except (ZygoteDied, TimeoutError) as trouble:
+            said = self._last_words()
+            self.close()
+            raise StepError(f"the {self.purpose} jail ({self.recipe.sandbox}) did not start: {said or trouble}") from None
+
+    def _last_words(self) -> str:
+        os.set_blocking(self._process.stderr.fileno(), False)
+        return (self._process.stderr.read() or b"").decode("utf-8", "replace").strip()[-1000:]
+
+    def fork(self, order: dict, descriptors: list[int]) -> Child:
+        """A new child that gets `descriptors` (channel, stdout, stderr), which stay the caller's to close after `started`."""
+        if not self.alive:
+            raise ZygoteDied(f"the {self.purpose} jail's zygote is not running")
+        self._last += 1
+        child = Child(self._last, self, self._loop.create_future(), self._loop.create_future())
+        self.children[child.job] = child
+        self.order({"job": child.job, **order}, descriptors)
+        return child
+
+    def order(self, order: dict, descriptors: list[int] = ()) -> None:
+        """Sends one order; keeps it, in order, while the zygote is behind."""
+        if not self.alive:
+            return
+        packet = json.dumps(order).encode()
+        if self._unsent or not self._try_send(packet, descriptors):
+            self._unsent.append((packet, [os.dup(d) for d in descriptors]))
+            self._loop.add_writer(self._control, self._send_rest)
+
+    def _try_send(self, packet: bytes, descriptors: list[int]) -> bool:
+        try:
+            socket.send_fds(self._control, [packet], descriptors)
+        except BlockingIOError:
+            return False
+        except OSError:
+            self._died()
+        return True
+
+    def _send_rest(self) -> None:
+        while self._unsent and self._try_send(*self._unsent[0]):
+            for descriptor in self._unsent.pop(0)[1]:
+                os.close(descriptor)
+        if not self._unsent and self.alive:
+            self._loop.remove_writer(self._control)
+
+    def _on_packets(self) -> None:
+        while True:
+            try:
+                packet = self._control.recv(_PACKET)
+            except BlockingIOError:
+                return
+            except OSError:
+                packet = b""
+            if not packet:
+                return self._died()
+            self._on_packet(packet)
+
+    def _on_packet(self, packet: bytes) -> None:
+        sort = packet[:1]
+        if sort == b"E":
+            _, job, status, user, system = wire.ENDED.unpack(packet)
+            child = self.children.pop(job)
+            _set(child.started, None)
+            _set(child.ended, Ended(status, user + system))
+        elif sort == b"S":
+            child = self.children.get(wire.STARTED.unpack(packet)[1])
+            _set(child.started, None)
+        elif sort == b"R":
+            _set(self._ready, json.loads(packet[1:]))
+
+    def _died(self) -> None:
+        if not self.alive:
+            return
+        self.alive = False
+        self._loop.remove_reader(self._control)
+        self._loop.remove_writer(self._control)
+        trouble = ZygoteDied(f"the {self.purpose} jail's zygote died with {len(self.children)} children")
+        waiting = [self._ready, *(f for child in self.children.values() for f in (child.started, child.ended))]
+        self.children.clear()
+        for future in waiting:
+            if not future.done():
+                future.set_exception(trouble)
+                future.exception()  # seen: nobody may be waiting for this one
+
+    def close(self) -> None:
+        """Ends the zygote and every child. Its process is waited for."""
+        self._died()
+        self._control.close()
+        for _, descriptors in self._unsent:
+            for descriptor in descriptors:
+                os.close(descriptor)
+        self._unsent.clear()
+        try:
+            self._process.wait(1.0)
+        except subprocess.TimeoutExpired:
+            os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait()
+        self._process.stderr.close()
+
+
+def _set(future: asyncio.Future, value) -> None:
+    if not future.done():
+        future.set_result(value)
+
+
+def allow_many_descriptors() -> None:
+    """Raises this process's own limit as far as it may: two descriptors a question in flight."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = 1 << 16 if hard == resource.RLIM_INFINITY else hard
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
