@@ -1,6 +1,5 @@
 """From SQL rows, one a spec, arm, family and seed, to cells with intervals."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -65,15 +64,18 @@ def _arm_lines(block: ExhibitBlock, source: str, variant: str, arm: str, units: 
 
 
 def _told_apart(block: ExhibitBlock, found: Sequence[Line]) -> list[Line]:
-    """The same lines, the sweep point behind the arm in brackets; where two would read alike, `spec: arm`."""
+    """The same lines, the sweep point behind the arm in brackets; an arm that two specs have is written `spec: arm`."""
     at = block.rows.index("arm")
+    specs: dict[str, set[str]] = {}
+    for line in found:
+        specs.setdefault(line.arm, set()).add(line.source)
 
-    def renamed(line: Line, arm: str) -> Line:
+    def named(line: Line) -> Line:
+        arm = line.arm if len(specs[line.arm]) == 1 else f"{line.source}: {line.arm}"
+        arm += f" ({line.variant})" if line.variant else ""
         return replace(line, parts=(*line.parts[:at], arm, *line.parts[at + 1 :]))
 
-    pointed = [renamed(line, f"{line.parts[at]} ({line.variant})") if line.variant else line for line in found]
-    seen = Counter(line.label for line in pointed)
-    return [renamed(x, f"{x.source}: {x.parts[at]}") if seen[x.label] > 1 else x for x in pointed]
+    return [named(line) for line in found]
 
 
 def estimate(column: ColumnBlock, name: str, units: Sequence[Unit], base: Sequence[Unit], confidence: float) -> Estimate:

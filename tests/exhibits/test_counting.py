@@ -183,6 +183,17 @@ def test_arms_of_one_name_in_two_specs_are_told_apart():
     assert cell(made, "adaptation/rl: seed").value == 0.75
 
 
+def test_an_arm_of_two_specs_has_one_name_in_every_round():
+    writer = Writer()
+    study = [p for p in points(("maze", "sudoku")) if p.arm == "sequential"]
+    short = [Point(**{**vars(p), "rounds": p.rounds[:1], "chosen": p.chosen[:1]}) for p in study if p.family == "maze"]
+    long = [p for p in study if p.family == "sudoku"]
+    writer.points(short + long)
+    made = exhibit(writer, source(short, "short"), source(long, "long"), name="rounds")
+    assert {row[0] for row in made.rows} == {"short: sequential", "long: sequential"}
+    assert len(made.rows) == 2 + 4
+
+
 def test_splits_with_fewer_questions_than_asked_for_are_named():
     writer = Writer()
     study = [fixed(0.5)]
