@@ -13,14 +13,13 @@ _PROPOSER = {
 }
 
 _CASE = {
-    "number": 1,
     "question": "What is 12 times 12?",
     "score": 0.0,  # in [0, 1]
     "answer": "143",  # none where nothing came back, or where the spec hides answers
     "gold": "144",  # none where the spec hides it, or where a checker decides
     "failure": "timeout",  # none when run() returned in time
     "message": "10 s of its own time were used",
-    "trace": [{"kind": "lm", "sent": "What is 12 times 12?", "received": "143"}],
+    "trace": [{"number": 1, "kind": "lm", "sent": "What is 12 times 12?", "received": "143"}],
 }
 
 _EDIT = {
@@ -38,9 +37,11 @@ _REPORT = {
     "n": 8,
     "completion_rate": 0.875,
     "failures": {"timeout": 1},  # failure kind -> count
-    "cases": [_CASE, {**_CASE, "number": 2, "answer": None, "gold": None, "failure": None, "message": "", "trace": []}],
+    # of the questions not solved, up to the number asked for
+    "cases": [_CASE, {**_CASE, "answer": None, "gold": None, "failure": None, "message": "", "trace": []}],
     "more": 4,  # failing questions not shown
-    "rounds": [
+    "solved_cases": [{**_CASE, "score": 1.0, "answer": "144", "failure": None, "message": ""}],
+    "rounds": [  # earlier rounds, oldest first
         {"number": 1, "parent_score": 0.25, "kept_parent": False, "edits": [_EDIT]},
         {
             "number": 2,
@@ -52,7 +53,7 @@ _REPORT = {
     "scores_only": False,
 }
 
-_SCORES_ONLY = {**_REPORT, "cases": [], "more": 0, "rounds": [], "failures": {}, "scores_only": True}
+_SCORES_ONLY = {**_REPORT, "cases": [], "more": 0, "solved_cases": [], "rounds": [], "failures": {}, "scores_only": True}
 
 ROLE_EXAMPLES: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     "proposer": (_PROPOSER,),
