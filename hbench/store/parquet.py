@@ -36,7 +36,7 @@ def write_parquet(table: str, step_key: str, lines: Lines, target: Path) -> None
         columns.insert(0, f"'{step_key}' as step_key")
     with memory() as database:
         database.execute(
-            f"copy (select {', '.join(columns)} from {read}) to '{_quoted(target)}' "
+            f"copy (select {', '.join(columns)} from {read}) to '{quoted(target)}' "
             "(format parquet, compression zstd, row_group_size 8192)"
         )
     sync(target)
@@ -47,7 +47,7 @@ def read_parquet(table: str, file: Path) -> list[dict]:
     columns = TABLES[table].written
     with memory() as database:
         names = ", ".join(f'"{c.name}"' for c in columns)
-        found = database.execute(f"select {names} from read_parquet('{_quoted(file)}')").fetchall()
+        found = database.execute(f"select {names} from read_parquet('{quoted(file)}')").fetchall()
     rows = [dict(zip([c.name for c in columns], row)) for row in found]
     for column in (c.name for c in columns if c.type == "JSON"):
         for row in rows:
@@ -66,7 +66,7 @@ def read_json_sql(lines: Path, longest: int, columns: list[tuple[str, str]]) -> 
     """The `read_json` call for a file of JSON lines with declared columns; nothing is guessed."""
     types = ", ".join(f'"{name}": \'{kind}\'' for name, kind in columns)
     return (
-        f"read_json('{_quoted(lines)}', format = 'newline_delimited', columns = {{{types}}}, "
+        f"read_json('{quoted(lines)}', format = 'newline_delimited', columns = {{{types}}}, "
         f"maximum_object_size = {longest + 1024})"
     )
 
@@ -80,5 +80,6 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
-def _quoted(path: Path) -> str:
+def quoted(path: Path) -> str:
+    """The path for use between single quotes in SQL."""
     return str(path).replace("'", "''")

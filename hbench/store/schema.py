@@ -1,0 +1,56 @@
+"""The tables and views as DuckDB has them: made from store/tables.py and store/views.sql, comments included."""
+
+import hashlib
+from collections.abc import Iterator
+from functools import cache
+from typing import Any
+
+from hbench.store.database_file import DatabaseFile
+from hbench.store.parquet import quoted
+from hbench.store.table import Table
+from hbench.store.tables import SCHEMA, TABLES
+from hbench.store.views import views
+
+
+def create(main: DatabaseFile, texts: DatabaseFile) -> None:
+    """Makes both databases, empty."""
+    with texts.opened(read_only=False) as database:
+        _execute(database, _table_statements(TABLES["texts"]))
+    with main.opened(read_only=False) as database:
+        for table in TABLES.values():
+            if table.name != "texts":
+                _execute(database, _table_statements(table))
+        database.execute(f"attach '{quoted(texts.work)}' as texts (read_only)")  # event_texts looks into it
+        _execute(database, _view_statements())
+        database.execute("insert into folded values ('schema', ?)", [stamp()])
+
+
+@cache
+def stamp() -> str:
+    """Tells databases with these very tables and views from others."""
+    statements = [s for table in TABLES.values() for s in _table_statements(table)] + list(_view_statements())
+    return f"{SCHEMA} {hashlib.sha256(chr(10).join(statements).encode()).hexdigest()[:16]}"
+
+
+def _execute(database: Any, statements: Iterator[str]) -> None:
+    for statement in statements:
+        database.execute(statement)
+
+
+def _table_statements(table: Table) -> Iterator[str]:
+    columns = ", ".join(f'"{c.name}" {c.type}' for c in table.columns)
+    yield f'create table "{table.name}" ({columns})'
+    comment = f"{table.comment} Key: {', '.join(table.key)}."
+    yield f'comment on table "{table.name}" is {_literal(comment)}'
+    for column in table.columns:
+        yield f'comment on column "{table.name}"."{column.name}" is {_literal(column.comment)}'
+
+
+def _view_statements() -> Iterator[str]:
+    for view in views():
+        yield view.sql
+        yield f"comment on view {view.name} is {_literal(view.comment)}"
+
+
+def _literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
