@@ -1,0 +1,106 @@
+"""Draws entries of one reasoning-gym pool in a process of its own.
+
+Of its own, because eight families walk through sets of strings (their questions differ with PYTHONHASHSEED, fixed here to 0),
+one seeds numpy's global generator, one prints, and some import matplotlib or sympy. The library is trusted: no jail.
+"""
+
+import json
+import math
+import os
+import subprocess
+import sys
+from functools import cache
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from hbench.core.digest import Json
+from hbench.core.failure import StepError
+from hbench.parts.families import _library
+
+PACKAGE_ROOT = Path(__file__).resolve().parents[3]
+_SET_BY_HAND = {"PYTHONHASHSEED": "0", "PYTHONPATH": str(PACKAGE_ROOT), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+
+
+def entries(name: str, settings: Json, seed: int, start: int, stop: int) -> list[Json]:
+    """Entries `start` to `stop` of the pool with this seed, fewer where it ends: question, answer, metadata, gold_score.
+
+    Plain JSON; equal arguments give equal entries in any process. gold_score: what the library's own answer scores,
+    read back from JSON; None where it has none. Raises StepError when the library cannot make them.
+    """
+    request = json.dumps({"name": name, "settings": settings, "seed": seed, "start": start, "stop": stop})
+    command = [sys.executable, "-P", "-m", "hbench.parts.families._pool"]
+    environment = {**os.environ, **_SET_BY_HAND}
+    done = subprocess.run(command, input=request, capture_output=True, text=True, encoding="utf-8", env=environment)
+    if done.returncode:
+        reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
+        raise StepError(f"reasoning-gym {library_version()} cannot make questions {start} to {stop} of {name}: {reason}")
+    return [json.loads(line) for line in done.stdout.splitlines()]
+
+
+@cache
+def library_version() -> str:
+    return version("reasoning-gym")
+
+
+def plain(value: Any) -> Json:
+    """`value` as JSON: tuples as lists, keys as strings, numpy scalars as numbers, anything else as its text.
+
+    Loses nothing that scoring needs, but for the tuples that `revive` puts back (tests compare scores before and after).
+    """
+    if isinstance(value, dict):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [plain(item) for item in value]
+    if value is None or type(value) in (bool, int, str):
+        return value
+    if type(value) is float:
+        return value if math.isfinite(value) else str(value)
+    if hasattr(value, "item") and not isinstance(value, str):
+        return plain(value.item())
+    return str(value)
+
+
+def revive(name: str, entry: Json) -> Json:
+    """The entry as the scorer wants it: the two grid families compare tuples with the stored output."""
+    if name not in ("arc_agi", "rearc"):
+        return entry
+    metadata = entry["metadata"]
+    return {**entry, "metadata": {**metadata, "output": tuple(tuple(row) for row in metadata["output"])}}
+
+
+def _draw(request: Json) -> list[Json]:
+    name = request["name"]
+    pool = _library.dataset(name, request["settings"], request["seed"], _library.pool_size(name))
+    stop = min(request["stop"], _library.pool_size(name))
+    return [_entry(name, pool, pool[i]) for i in range(request["start"], stop)]
+
+
+def _entry(name: str, pool: Any, made: Any) -> Json:
+    metadata = {key: value for key, value in made["metadata"].items() if key != "difficulty"}  # that is the settings
+    entry = {"question": made["question"], "answer": made["answer"], "metadata": plain(metadata)}
+    return {**entry, "gold_score": _gold_score(name, pool, json.loads(json.dumps(entry)))}
+
+
+def _gold_score(name: str, pool: Any, entry: Json) -> float | None:
+    """What the library's own answer scores; 0.0 where it cannot be right whatever the scorer says."""
+    if entry["answer"] is None:
+        return None
+    if name == "number_sorting":
+        shown = sorted(map(float, entry["metadata"]["original_numbers"]))
+        if shown != sorted(map(float, entry["metadata"]["sorted_numbers"])):
+            return 0.0  # the answer was rounded, the question was not
+    return float(pool.score_answer(entry["answer"], revive(name, entry)))
+
+
+def _main() -> None:
+    lines = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)  # what families print must not get between the lines
+    request = json.loads(sys.stdin.read())
+    for entry in _draw(request):
+        lines.write(json.dumps(entry) + "\n")
+    lines.close()
+
+
+if __name__ == "__main__":
+    _main()

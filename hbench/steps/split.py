@@ -1,0 +1,168 @@
+"""Cut the questions of one role from a family's pool."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from hbench.core.digest import Json, canonical_json
+from hbench.core.failure import StepError
+from hbench.core.output import Artifact, Output
+from hbench.core.protocols import Family, Services
+from hbench.core.question import Question
+from hbench.parts.part import build
+
+VERSION = 1
+
+# Held-out questions come first, so they stay the same when the other sizes change.
+ORDER = ("evaluation", "scoring", "feedback")
+SAME = "same_as_feedback"
+WALKED_AT_MOST = 10  # times the questions asked for; past that the pool counts as used up
+_KEPT = 32  # pools remembered; three splits of a family in one run draw its questions once
+
+
+def split(params: Json, inputs: Mapping[str, Artifact], services: Services) -> Output:
+    """params: family (block), role, sizes (role -> count, scoring may be same_as_feedback), seed, allow_fewer, round.
+
+    Value: role, family, questions, asked, got. Passed over: duplicates, and questions whose own answer does not score 1.
+    A `round` (0 unless given) moves feedback and scoring on through the pool, and to its start again where it ends; the
+    evaluation questions never move. Raises StepError when the pool is too small (unless allow_fewer) or roles share a question.
+    """
+    family = build("families", params["family"])
+    sizes, round_ = _sizes(params["sizes"]), params.get("round") or 0
+    walk = _walk_of(family, params)
+    found = walk.first(sum(sizes.values()) + _moved(sizes, round_))
+    got = sizes
+    if len(found) < sum(sizes.values()):
+        got = _smaller(sizes, len(found), params.get("allow_fewer", False), f"family {family.name}: {walk.told()}")
+    roles = cut(found, got, round_)
+    check_disjoint(roles)
+    source = "feedback" if params["role"] == "scoring" and params["sizes"].get("scoring") == SAME else params["role"]
+    return _output(params["role"], family.name, roles[source], sizes[source])
+
+
+def cut(distinct: Sequence[Question], sizes: Mapping[str, int], round_: int = 0) -> dict[str, list[Question]]:
+    """role -> its questions; `distinct` holds at least as many as the sizes add up to."""
+    held_out = sizes["evaluation"]
+    rest = distinct[held_out:]
+    start = _moved(sizes, round_)
+    turn = [rest[(start + i) % len(rest)] for i in range(sizes["scoring"] + sizes["feedback"])]  # all different: rest is longer
+    return {
+        "evaluation": list(distinct[:held_out]),
+        "scoring": turn[: sizes["scoring"]],
+        "feedback": turn[sizes["scoring"] :],
+    }
+
+
+def check_disjoint(roles: Mapping[str, Sequence[Question]]) -> None:
+    """Raises StepError, with their ids, when two roles share what is asked (framing apart)."""
+    names = list(roles)
+    for i, one in enumerate(names):
+        for other in names[i + 1 :]:
+            shared = {q.content_id for q in roles[one]} & {q.content_id for q in roles[other]}
+            if shared:
+                raise StepError(f"{one} and {other} questions must differ, but share {', '.join(sorted(shared))}")
+
+
+@dataclass
+class Walk:
+    """One pool, walked once from its start: each question the first time it comes, if its own answer passes."""
+
+    draw: Callable[[int, int], Sequence[Question]]
+    distinct: list[Question] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+    position: int = 0
+    duplicates: int = 0
+    failing_gold: int = 0
+    ended: bool = False
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def first(self, wanted: int) -> list[Question]:
+        """The first `wanted` distinct questions, fewer where the pool ends or seems used up.
+
+        Equal however far others have walked before: what lies behind the end of this search does not count.
+        """
+        limit = WALKED_AT_MOST * wanted
+        with self.lock:
+            while len(self.distinct) < wanted and not self.ended and self.position < limit:
+                missing = wanted - len(self.distinct)
+                self._walk(min(limit, self.position + (missing if not self.position else max(8, 2 * missing))))
+            return [question for question in self.distinct if question.pool_index < limit][:wanted]
+
+    def told(self) -> str:
+        """What was met on the way, for messages."""
+        return f"{self.position} walked, {self.duplicates} duplicates, {self.failing_gold} whose own answer fails"
+
+    def _walk(self, stop: int) -> None:
+        drawn = self.draw(self.position, stop)
+        self.ended = len(drawn) < stop - self.position
+        self.position += len(drawn)
+        for question in drawn:
+            self._take(question)
+
+    def _take(self, question: Question) -> None:
+        gold = question.meta.get("gold_score")
+        if question.content_id in self.seen:
+            self.duplicates += 1
+        elif gold is not None and gold < 1.0:
+            self.failing_gold += 1
+        else:
+            self.distinct.append(question)
+        self.seen.add(question.content_id)
+
+
+_walks: OrderedDict[bytes, Walk] = OrderedDict()
+_walks_lock = threading.Lock()
+
+
+def _walk_of(family: Family, params: Json) -> Walk:
+    key = canonical_json([params["family"], params["seed"]])
+    with _walks_lock:
+        walk = _walks.setdefault(key, Walk(lambda start, stop: family.questions(start, stop, params["seed"])))
+        _walks.move_to_end(key)
+        while len(_walks) > _KEPT:
+            _walks.popitem(last=False)
+        return walk
+
+
+def _sizes(asked: Mapping[str, Any]) -> dict[str, int]:
+    return {role: 0 if asked.get(role, 0) == SAME else int(asked.get(role, 0)) for role in ORDER}
+
+
+def _moved(sizes: Mapping[str, int], round_: int) -> int:
+    """How far a round's feedback and scoring questions start behind the evaluation questions."""
+    return round_ * (sizes["scoring"] + sizes["feedback"])
+
+
+def _smaller(sizes: Mapping[str, int], found: int, allow_fewer: bool, told: str) -> dict[str, int]:
+    """Sizes in proportion that add up to at most `found`, at least 1 where one was asked for. Raises StepError."""
+    wanted, least = sum(sizes.values()), sum(size > 0 for size in sizes.values())
+    if not allow_fewer or found < least:
+        asked = ", ".join(f"{role} {size}" for role, size in sizes.items() if size)
+        hint = "; ask for fewer or set splits.allow_fewer: true" if found >= least else ""
+        raise StepError(f"{told}: {found} different questions found, {wanted} wanted ({asked}){hint}")
+    spare = found - least
+    return {role: 1 + spare * (size - 1) // max(1, wanted - least) if size else 0 for role, size in sizes.items()}
+
+
+def _output(role: str, name: str, questions: Sequence[Question], asked: int) -> Output:
+    value = {
+        "role": role,
+        "family": name,
+        "questions": [question.to_json() for question in questions],
+        "asked": asked,
+        "got": len(questions),
+    }
+    rows = {
+        "questions": [_question_row(question) for question in questions],
+        "split_questions": [
+            {"position": i, "role": role, "question_id": question.id} for i, question in enumerate(questions)
+        ],
+    }
+    return Output(value, rows)
+
+
+def _question_row(question: Question) -> Json:
+    made = question.to_json()
+    return {"question_id": made.pop("id"), **made}
