@@ -6,7 +6,7 @@ import os
 import random
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from typing import Any
 from urllib.parse import urlsplit
@@ -30,7 +30,7 @@ class Reach:
 
     base_url: str
     model: str  # the name the server knows it by
-    key: str | None = None
+    key: str | None = field(default=None, repr=False)
     max_in_flight: int = 256
     requests_per_minute: float | None = None
     tokens_per_minute: float | None = None

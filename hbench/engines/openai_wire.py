@@ -2,7 +2,6 @@
 
 import json
 import re
-from typing import Any
 
 from hbench.core.digest import Json
 from hbench.core.message import Finish, LMError, Reply, Request
@@ -11,7 +10,7 @@ from hbench.engines.stops import cut_at_stop, tidy_stops
 MAX_STOPS = 4  # OpenAI's limit; other servers refuse longer lists too
 MESSAGE_CHARS = 500
 
-_FINISH: dict[Any, Finish] = {
+_FINISH: dict[str, Finish] = {
     "stop": "stop",
     "eos": "stop",
     "eos_token": "stop",
@@ -59,7 +58,7 @@ def read_choices(raw: bytes, request: Request, asked: int, seconds: float = 0.0)
     """`asked` results, placed by each choice's `index`; a missing one is `bad_reply`. Empty text is a true answer."""
     try:
         body = json.loads(raw)
-    except ValueError as trouble:  # JSONDecodeError, UnicodeDecodeError
+    except (ValueError, RecursionError) as trouble:  # also JSONDecodeError, UnicodeDecodeError
         return [_bad(f"not JSON ({trouble}): {raw[:120]!r}")] * asked
     if not isinstance(body, dict) or not isinstance(body.get("choices"), list):
         return [_bad(f"no choices in {raw[:200]!r}")] * asked
@@ -89,7 +88,7 @@ def server_message(raw: bytes) -> str:
     text = raw.decode("utf-8", "replace")
     try:
         body = json.loads(text)
-    except ValueError:
+    except (ValueError, RecursionError):
         return " ".join(text.split())[:MESSAGE_CHARS]
     error = body.get("error", body) if isinstance(body, dict) else body
     if isinstance(error, dict):
@@ -101,15 +100,15 @@ def server_message(raw: bytes) -> str:
 
 
 def _read_choice(choice: Json, request: Request, usage: Json, seconds: float) -> Reply | LMError:
-    message, finish = choice.get("message"), choice.get("finish_reason")
+    message, finish = choice.get("message"), str(choice.get("finish_reason"))
     if not isinstance(message, dict) or finish in _HALF:
         return _bad(f"half a reply (finish_reason {finish!r})")
     text, cut = cut_at_stop(_text(message.get("content")), request.sampling.stop)
     return Reply(
         text=text,
         finish_reason="stop" if cut else _FINISH.get(finish, "unknown"),
-        prompt_tokens=int(usage.get("prompt_tokens") or 0),
-        completion_tokens=int(usage.get("completion_tokens") or 0),
+        prompt_tokens=_count(usage.get("prompt_tokens")),
+        completion_tokens=_count(usage.get("completion_tokens")),
         reasoning=_text(message.get("reasoning_content") or message.get("reasoning")),
         tool_calls=message.get("tool_calls") or None,
         seconds=seconds,
@@ -119,8 +118,12 @@ def _read_choice(choice: Json, request: Request, usage: Json, seconds: float) ->
 def _text(content: Json) -> str:
     """null is an empty text; a list of parts is their texts joined."""
     if isinstance(content, list):
-        return "".join(part.get("text", "") for part in content if isinstance(part, dict))
+        return "".join(str(part.get("text") or "") for part in content if isinstance(part, dict))
     return content if isinstance(content, str) else ""
+
+
+def _count(number: Json) -> int:
+    return number if isinstance(number, int) else 0
 
 
 def _bad(what: str) -> LMError:

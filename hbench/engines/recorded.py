@@ -82,14 +82,14 @@ def _line(text: str, place: str) -> _Line:
         known = {key: value for key, value in row.items() if not key.startswith("_")}
         if unknown := set(known) - {"match", "family", "reply", "finish_reason", "label"}:
             raise ValueError(f"unknown key {sorted(unknown)[0]!r}")
-        replies = tuple([known["reply"]] if isinstance(known["reply"], str) else known["reply"])
-        if not replies or not all(isinstance(reply, str) for reply in replies):
+        replies = [known["reply"]] if isinstance(known["reply"], str) else known["reply"]
+        if not replies or not isinstance(replies, list) or not all(isinstance(reply, str) for reply in replies):
             raise ValueError("`reply` is neither a text nor a list of texts")
         finish = known.get("finish_reason", "stop")
         if finish not in get_args(Finish):
             raise ValueError(f"finish_reason {finish!r} is none of {', '.join(get_args(Finish))}")
         family = re.compile(rf"\b{re.escape(known['family'])}\b") if "family" in known else None
-        return _Line(replies, _patterns(known.get("match")), family, finish)
+        return _Line(tuple(replies), _patterns(known.get("match")), family, finish)
     except KeyError as missing:
         raise HbenchError(f"{place}: {missing} is missing") from None
     except (ValueError, TypeError, AttributeError, re.error) as trouble:
