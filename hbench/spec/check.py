@@ -13,6 +13,7 @@ from hbench.spec.load import load
 from hbench.spec.problems import Mark, Problem, SpecError
 from hbench.spec.source import OPENING, Source, Tree, leaves, read, shown
 
+Compile = Callable[[Any], Any] | None
 ALSO = ("extends", "let", "sweep", "arms")  # keys beside those of a plan's block
 
 
@@ -29,8 +30,9 @@ class CheckResult:
 
     def summary(self) -> str:
         """One line for people."""
-        counts = f"{self.experiments} experiments ({self.points} points, {self.arms} arms), {self.fragments} fragments, {self.exhibits} exhibits"
-        return f"{counts}: {f'{len(self.problems)} problems' if self.problems else 'no problems'}"
+        inside = f"{self.points} points, {self.arms} arms"
+        counts = f"{self.experiments} experiments ({inside}), {self.fragments} fragments, {self.exhibits} exhibits"
+        return f"{counts}: {len(self.problems) or 'no'} problems"
 
     def __add__(self, other: "CheckResult") -> "CheckResult":
         names = ("experiments", "points", "arms", "fragments", "exhibits", "problems")
@@ -44,21 +46,21 @@ class Checks:
     Both belong to packages that come after this one, so that the caller hands them in.
     """
 
-    compile: Callable[[Any], Any] | None = None
+    compile: Compile = None
     exhibit: Any = None
 
 
-def check_all(folder: Path | str | None = None, compile: Callable[[Any], Any] | None = None, exhibit: Any = None) -> CheckResult:
+def check_all(folder: Path | str | None = None, compile: Compile = None, exhibit: Any = None) -> CheckResult:
     """Every YAML file under `folder`, by default specs/. Raises nothing for what the files hold."""
     root = Path(folder) if folder else next(iter(roots("specs")), Path("specs"))
     files = sorted([*root.rglob("*.yaml"), *root.rglob("*.yml")])
-    return _summed(_check(file, root, Checks(compile, exhibit)) for file in files)
+    return _summed(_check(file, Checks(compile, exhibit)) for file in files)
 
 
-def check_files(files: Sequence[Path | str], compile: Callable[[Any], Any] | None = None, exhibit: Any = None) -> CheckResult:
+def check_files(files: Sequence[Path | str], compile: Compile = None, exhibit: Any = None) -> CheckResult:
     """The same for the files named."""
     checks = Checks(compile, exhibit)
-    return _summed(_check(Path(f), Path(f).parent, checks) if Path(f).is_file() else _experiment(f, checks) for f in files)
+    return _summed(_check(Path(f), checks) if Path(f).is_file() else _experiment(f, checks) for f in files)
 
 
 def _summed(results: Any) -> CheckResult:
@@ -66,7 +68,7 @@ def _summed(results: Any) -> CheckResult:
     return CheckResult(**{**vars(total), "problems": tuple(sorted(set(total.problems)))})
 
 
-def _check(file: Path, root: Path, checks: Checks) -> CheckResult:
+def _check(file: Path, checks: Checks) -> CheckResult:
     if file.suffix == ".yml":
         return CheckResult(problems=(Problem(Mark(shown(file)), "a spec's file name ends in .yaml"),))
     if "exhibits" in file.resolve().parts:

@@ -111,9 +111,9 @@ def overridden(tree: Tree, overrides: Sequence[str]) -> tuple[Tree, list[Problem
     for text in overrides:
         place, written = _split(text)
         made = _value(place[0], written)
-        if made.problems or "" in place:
-            what = f"{text!r} cannot be read: {made.problems[0].what}" if "" not in place else f"expected a.b=value, got {text!r}"
-            problems.append(Problem(COMMAND_LINE, what))
+        if "" in place or made.problems:
+            said = f"{text!r}: {made.problems[0].what}" if "" not in place else f"expected a.b=value, got {text!r}"
+            problems.append(Problem(COMMAND_LINE, said))
             continue
         mark = replace(COMMAND_LINE, written=made.tree.mark((place[0],)).written)
         tree = overlay(_narrowed(tree, place), setting(place, made.tree.values[place[0]], mark))
@@ -159,7 +159,8 @@ def _without_effect(tree: Tree, dotted: str) -> list[Problem]:
         hint = f"write arms.NAME.{dotted}=…, NAME being one of {', '.join(arms)}"
         return [Problem(COMMAND_LINE, f"{dotted} has no effect: every arm sets it", hint)]
     together = [key for key in sweep if dotted in swept_paths(key)] if isinstance(sweep, dict) else []
-    return [Problem(COMMAND_LINE, f"{dotted} has no effect: the sweep walks '{key}'", "override the sweep") for key in together]
+    what = f"{dotted} has no effect: the sweep walks"
+    return [Problem(COMMAND_LINE, f"{what} '{key}'", "override the sweep") for key in together]
 
 
 def _sets(block: Any, place: list[str]) -> bool:

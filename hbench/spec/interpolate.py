@@ -60,7 +60,7 @@ class _Filling:
     def _text(self, place: Place, inside: str) -> str:
         value = self._target(place, inside)
         if isinstance(value, dict | list) or value is None:
-            raise _NoValue(f"${{{inside}}} is not a value that can stand inside text", "use it alone, as the whole value")
+            raise _NoValue(f"${{{inside}}} cannot stand inside text", "use it alone, as the whole value")
         written = self.tree.marks[t].written if (t := _absolute(place, inside)) in self.tree.marks else ""
         # 1.10 was written, 1.1 was read: inside text it stands as written.
         return written if written and "${" not in written and not isinstance(value, str) else str(value)
@@ -97,7 +97,8 @@ class _Filling:
 def _environment(variable: str, default: str | None) -> str:
     value = os.environ.get(variable, default)
     if value is None:
-        raise _NoValue(f"the environment variable {variable} is not set", f"export {variable}=… or write ${{oc.env:{variable},DEFAULT}}")
+        hint = f"export {variable}=… or write ${{oc.env:{variable},DEFAULT}}"
+        raise _NoValue(f"the environment variable {variable} is not set", hint)
     return value
 
 

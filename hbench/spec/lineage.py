@@ -95,14 +95,13 @@ class _Clash:
 
 
 def _clashes(order: list[Source], ancestors: Mapping[Path, frozenset[Path]]) -> list[Problem]:
-    """Keys that two files, neither of which extends the other, set to two values, unless a file below both sets them."""
+    """Keys that two files, neither of which extends the other, set apart, unless a file below both sets them."""
     set_by: dict[Place, tuple[Source, object]] = {}
     found: list[_Clash] = []
     for source in order:
         above = ancestors[source.path]
         here = {p: v for p, v in _settings(source.tree.values) if p and p[0] not in UNCOMPARED}
-        settled = {c for c in found if {c.first.path, c.second.path} <= above and _covers(here, c.place)}
-        found = [c for c in found if c not in settled]
+        found = [c for c in found if not ({c.first.path, c.second.path} <= above and _covers(here, c.place))]
         for place, value in here.items():
             for known in [p for p in set_by if _touch(p, place)]:
                 earlier, before = set_by[known]

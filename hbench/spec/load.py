@@ -44,7 +44,7 @@ class Spec:
 def load(path: Path | str, overrides: Sequence[str] = ()) -> list[Spec]:
     """The specs of a file, or of a name under specs/; one a sweep point. overrides: `a.b=value`, laid on last.
 
-    Raises SpecError with every problem. Runs no code of the spec, opens no network, reads no secret.
+    Raises SpecError with every problem. Runs no code of the spec, opens no network; no secret reaches what is hashed.
     """
     from hbench.spec.files import forget
 
@@ -137,11 +137,13 @@ def _overlays(tree: Tree, problems: list[Problem]) -> dict[str, Tree]:
         elif not isinstance(changes, dict):
             wrong = "expected a mapping" if changes is not None else "is empty"
         if wrong:
-            problems.append(Problem(mark, f"arms.{name}: {wrong}", "write {} for an arm without changes" if changes is None else ""))
+            hint = "write {} for an arm without changes" if changes is None else ""
+            problems.append(Problem(mark, f"arms.{name}: {wrong}", hint))
             continue
         found[name] = part_of(tree, ("arms", name))
         for key in set(changes) & set(NOT_IN_ARMS):
-            problems.append(Problem(tree.mark(("arms", name, key)), f"arms.{name}: an arm cannot set {key}", "it is the spec's"))
+            mark = tree.mark(("arms", name, key))
+            problems.append(Problem(mark, f"arms.{name}: an arm cannot set {key}", "it is the spec's"))
     return found
 
 

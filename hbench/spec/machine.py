@@ -28,12 +28,22 @@ class ReachBlock(Block):
     gpus: Whole | None = Field(None, ge=0, description="GPUs for an engine that hbench starts; default: what there is.")
     max_in_flight: Whole = Field(64, ge=1, description="Requests under way at once; 64 keeps one server busy.")
     requests_per_minute: Whole | None = Field(None, ge=1, description="Rate limit; default: none.")
-    tokens_per_minute: Whole | None = Field(None, ge=1, description="Rate limit over prompt and completion; default: none.")
-    timeout_s: Number = Field(600.0, gt=0, description="Seconds for one try of one request; long thoughts take minutes.")
-    retries: Whole = Field(5, ge=0, description="Further tries after 429, 5xx and lost connections, with growing waits.")
-    batch: Whole = Field(16, ge=1, description="Most requests in one batch of an in-process engine; 8 to 16 suit a CPU.")
+    tokens_per_minute: Whole | None = Field(
+        None, ge=1, description="Rate limit over prompt and completion; default: none."
+    )
+    timeout_s: Number = Field(
+        600.0, gt=0, description="Seconds for one try of one request; long thoughts take minutes."
+    )
+    retries: Whole = Field(
+        5, ge=0, description="Further tries after 429, 5xx and lost connections, with growing waits."
+    )
+    batch: Whole = Field(
+        16, ge=1, description="Most requests in one batch of an in-process engine; 8 to 16 suit a CPU."
+    )
     threads: Whole = Field(1, ge=1, description="Torch threads; two on two busy cores are slower than one.")
-    latency_ms: Number = Field(0.0, ge=0, description="Milliseconds that a recorded reply waits, to rehearse a slow server.")
+    latency_ms: Number = Field(
+        0.0, ge=0, description="Milliseconds that a recorded reply waits, to rehearse a slow server."
+    )
     api_key_env: Annotated[str, AfterValidator(_variable)] | None = Field(
         None, min_length=1, description="Name of the environment variable that holds the key; never the key."
     )

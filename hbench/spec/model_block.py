@@ -18,11 +18,17 @@ MOST_STOPS = 4  # what OpenAI-compatible servers accept
 class SamplingBlock(Block):
     """How replies are drawn. Zeros are sent as zeros."""
 
-    temperature: Number = Field(0.0, ge=0, description="0 is greedy, the default, so that a spec that says nothing is repeatable.")
-    max_tokens: Whole = Field(512, ge=1, description="Most tokens of one completion; 512 fits the small models of the quickstart.")
+    temperature: Number = Field(
+        0.0, ge=0, description="0 is greedy, the default, so that a spec that says nothing is repeatable."
+    )
+    max_tokens: Whole = Field(
+        512, ge=1, description="Most tokens of one completion; 512 fits the small models of the quickstart."
+    )
     top_p: Number = Field(1.0, gt=0, le=1, description="Nucleus; 1 keeps every token, the servers' own default.")
-    stop: tuple[str, ...] = Field((), description="Texts that end a completion; at most 4, as servers accept. Doubles count once.")
-    extra: dict[str, Any] = Field({}, description="Passed on as it is: min_p, presence_penalty, chat_template_kwargs …")
+    stop: tuple[str, ...] = Field(
+        (), description="Texts that end a completion; at most 4, as servers accept. Doubles count once."
+    )
+    extra: dict[str, Any] = Field({}, description="Passed on as it is: min_p, presence_penalty …")
 
     @field_validator("stop", mode="before")
     @classmethod
@@ -41,7 +47,9 @@ class SamplingBlock(Block):
 
 
 class _Model(Block):
-    prompt: PromptName | None = Field(None, description="The role's prompt, prompts/<name>.j2; default of a proposer: proposer/<edit kind>.")
+    prompt: PromptName | None = Field(
+        None, description="The role's prompt, prompts/<name>.j2; default of a proposer: proposer/<edit kind>."
+    )
     sampling: SamplingBlock = Field(default_factory=SamplingBlock, description="How replies are drawn.")
 
     def prompt_json(self) -> Json:
@@ -53,7 +61,8 @@ class _Model(Block):
 
     def ref(self, role: str) -> ModelRef:
         """The model as steps and engines know it."""
-        return ModelRef(role, self.reached_as(), self.identity(), self.sampling.sampling(), self.prompt.name if self.prompt else None)
+        prompt = self.prompt.name if self.prompt else None
+        return ModelRef(role, self.reached_as(), self.identity(), self.sampling.sampling(), prompt)
 
     def identity(self) -> Json:
         raise NotImplementedError
@@ -67,7 +76,9 @@ class WeightsBlock(_Model):
 
     kind: Literal["weights"] = Field("weights", description="A model by its weights; the default.")
     weights: str = Field(min_length=1, description="Hugging Face name, folder, hosted model name, or embedded/NAME.")
-    name: str | None = Field(None, description="The key under machine.models that says how it is reached; default: weights. Never hashed.")
+    name: str | None = Field(
+        None, description="The key under machine.models that says how it is reached; default: weights. Never hashed."
+    )
     revision: str | None = Field(None, description="Commit of the weights, or the digest of a folder.")
     as_of: str | None = Field(None, description="Day, YYYY-MM-DD, on which a hosted model without revisions was used.")
     adapter: str | None = Field(None, description="Key of a LoRA adapter laid on the weights.")

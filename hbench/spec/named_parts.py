@@ -22,7 +22,8 @@ def spec_class(plan: str, types: dict[str, type]) -> type:
 @cache
 def _spec_class(plan: str, types: tuple[tuple[str, type], ...]) -> type:
     base = PLANS[plan]
-    fields = {name: (made, Field(description=base.model_fields[name].description)) for name, made in types if name in base.model_fields}
+    known = {name: (made, base.model_fields[name].description) for name, made in types if name in base.model_fields}
+    fields: dict[str, Any] = {name: (made, Field(description=text)) for name, (made, text) in known.items()}
     return create_model(base.__name__, __base__=base, __doc__=base.__doc__, **fields)
 
 
@@ -39,7 +40,8 @@ def with_parts(tree: Tree, plan: str) -> tuple[type, Tree, list[Problem]]:
     """The class for `tree`, the tree with defaults and kinds written out, and kinds that are not there."""
     values, types, unread, problems = dict(tree.values), {}, set(tree.unread), []
     for field in [f for f in SORT_OF if f in PLANS[plan].model_fields]:
-        values.setdefault(field, DEFAULT_PARTS.get(field)) if field in DEFAULT_PARTS else None
+        if field in DEFAULT_PARTS:
+            values.setdefault(field, DEFAULT_PARTS[field])
         made = _part(tree, (field,), values.get(field))
         if isinstance(made, Problem):
             problems.append(made)
@@ -65,7 +67,8 @@ def _part(tree: Tree, place: Place, block: Any) -> "type[Part] | Problem | None"
         return Problem(tree.mark(place), f"{field}.kind is missing", f"one of: {', '.join(there)}", incomplete=True)
     mark = tree.mark((*place, "kind"))
     if kind not in there:
-        return Problem(mark, f"{field}: no kind '{kind}'", did_you_mean(str(kind), there) or f"there are: {', '.join(there)}")
+        hint = did_you_mean(str(kind), there) or f"there are: {', '.join(there)}"
+        return Problem(mark, f"{field}: no kind '{kind}'", hint)
     try:
         return find(sort, kind)
     except Exception as error:  # whatever a part's own code raises when imported
@@ -86,7 +89,8 @@ def _reward(tree: Tree, block: Any) -> tuple[Any, type, list[Problem]]:
             del values[name]
         elif term is None:
             what = f"reward: there is no '{name}' to drop"
-            problems.append(Problem(tree.mark(("reward", name)), what, "nothing that this spec extends sets it", incomplete=True))
+            hint = "nothing that this spec extends sets it"
+            problems.append(Problem(tree.mark(("reward", name)), what, hint, incomplete=True))
             del values[name]
         else:
             made = _part(tree, ("reward", name), {"kind": name})

@@ -18,13 +18,14 @@ from hbench.spec.model_block import ModelBlock
 UNHASHED = frozenset({"name", "description", "machine"})
 SORT_OF = {"family": "families", "edit": "edits", "selection": "selections"}  # field -> folder of its parts
 DEFAULT_PARTS = {"edit": {"kind": "search_replace"}, "selection": {"kind": "strict_improvement"}}
-DEFAULT_TERMS = ("parsed", "applied", "completed", "task_score")  # Reasoning Gym's, with the weights of their files
+DEFAULT_TERMS = ("parsed", "applied", "completed", "task_score")  # Reasoning Gym's
 _DEFAULT = Limits()
 
 
 def _held_out(value: Any) -> Any:
     if isinstance(value, str) and value.startswith("same_as_"):
-        raise wrong(f"expected a whole number, got '{value}'", "evaluation questions are held out: they serve nothing else")
+        hint = "evaluation questions are held out: they serve nothing else"
+        raise wrong(f"expected a whole number, got '{value}'", hint)
     return value
 
 
@@ -41,13 +42,17 @@ HeldOut = Annotated[Whole, BeforeValidator(_held_out)]
 
 
 class SplitBlock(Block):
-    """Sizes of the disjoint ranges cut from one pool of questions, in this order: feedback, scoring, evaluation."""
+    """How many questions serve which role. They are cut from one pool, the held-out ones first, and never overlap."""
 
     feedback: Whole = Field(ge=1, description="Questions behind each report.")
     scoring: Scoring = Field(description="Questions that rank candidates: a number of their own, or same_as_feedback.")
     evaluation: HeldOut = Field(ge=1, description="Held-out questions: measured, never used to adapt.")
-    redraw: Literal["never", "each_round"] = Field("never", description="each_round draws new feedback and scoring questions every round, as in QA.")
-    allow_fewer: bool = Field(False, description="Whether a family that runs out of different questions gives smaller splits; shown in every exhibit.")
+    redraw: Literal["never", "each_round"] = Field(
+        "never", description="each_round draws new feedback and scoring questions every round, as in QA."
+    )
+    allow_fewer: bool = Field(
+        False, description="Whether a family with too few questions gives smaller splits, shown in every exhibit."
+    )
 
     def sizes(self) -> Json:
         """Role -> how many questions are asked for."""
@@ -60,10 +65,10 @@ class SplitBlock(Block):
 
 
 class EvaluationSplits(SplitBlock):
-    """The same for a plan that only measures. Other ranges are left out, so that two plans of one shape share questions."""
+    """The same for a plan that only measures: held-out questions come first in the pool, so equal specs share them."""
 
-    feedback: Whole = Field(0, ge=0, description="Questions passed over first; 0, as nothing here reads them.")
-    scoring: Scoring = Field(0, description="Questions passed over next, or same_as_feedback for none.")
+    feedback: Whole = Field(0, ge=0, description="Read by nothing here; a file that other plans extend may set it.")
+    scoring: Scoring = Field(0, description="The same.")
 
 
 class LimitsBlock(Block):
@@ -74,8 +79,8 @@ class LimitsBlock(Block):
     memory_mb: Whole = Field(_DEFAULT.memory_mb, ge=16, description="Megabytes; Python itself takes about 10.")
     calls: Whole = Field(_DEFAULT.calls, ge=0, description="Tool calls of every sort.")
     tokens: Whole = Field(_DEFAULT.tokens, ge=0, description="Completion tokens of all lm() calls.")
-    output_chars: Whole = Field(_DEFAULT.output_chars, ge=0, description="Characters of stdout, stderr and answer, each.")
-    message_chars: Whole = Field(_DEFAULT.message_chars, ge=1, description="Characters of one message through the pipe.")
+    output_chars: Whole = Field(_DEFAULT.output_chars, ge=0, description="Characters of stdout, stderr, answer, each.")
+    message_chars: Whole = Field(_DEFAULT.message_chars, ge=1, description="Characters of one message in the pipe.")
     python_s: Number = Field(_DEFAULT.python_s, gt=0, description="Seconds of one python() call.")
 
 
@@ -85,7 +90,9 @@ class ReportBlock(Block):
     prompt: PromptName = Field("report/reasoning_gym", description="Template, prompts/<name>.j2.")
     failures: Whole = Field(4, ge=0, description="Failed questions shown; 4 fit a small context.")
     successes: Whole = Field(0, ge=0, description="Solved questions shown.")
-    history: Whole = Field(5, ge=0, description="Earlier rounds shown with the effect of their edits; 5 is a whole run of the paper.")
+    history: Whole = Field(
+        5, ge=0, description="Earlier rounds shown with what their edits did; 5 is a run of the paper."
+    )
     show_gold: bool = Field(True, description="Whether right answers of feedback questions are shown.")
     show_answers: bool = Field(True, description="Whether the harness's own answers are shown.")
     show_traces: bool = Field(True, description="Whether calls and replies of shown questions are shown.")
@@ -97,7 +104,8 @@ class RewardBlock(Block):
     """Term -> its weight; the reward is their weighted sum. Terms are the kinds of parts/rewards."""
 
     no_change: NoChange = Field(
-        "form_only", description="An edit that changes nothing: form_only counts that it parsed; as_parent earns what the parent does."
+        "form_only",
+        description="What an edit that changes nothing earns: that it parsed (form_only), or what the parent earns.",
     )
 
     @property
@@ -154,14 +162,14 @@ class AdaptationSpec(_Experiment):
     """A frozen solver, and a harness that a proposer edits for some rounds."""
 
     plan: Literal["adaptation"] = Field(description="adaptation: a harness edited round by round.")
-    rounds: Whole = Field(1, ge=0, description="Rounds of report, proposals and selection; 0 measures the first harness.")
-    proposals: Whole = Field(1, ge=1, description="Proposals a round; the paper's sequential runs make 1, independent ones 8.")
+    rounds: Whole = Field(1, ge=0, description="Rounds of report, proposals, selection; 0 measures the first harness.")
+    proposals: Whole = Field(1, ge=1, description="Proposals a round; the paper makes 1 in sequence, 8 independently.")
     proposer: ModelBlock = Field(description="The model that edits the harness.")
     report: ReportBlock = Field(default_factory=ReportBlock, description="What the proposer reads.")
     edit: Part = Field(description="How the proposer writes a change; default: search_replace.")
-    selection: Part = Field(description="Which harness goes on; default: strict_improvement, as in Reasoning Gym.")
-    reward: RewardBlock = Field(description="Recorded for each candidate, by term; default: the four terms of Reasoning Gym.")
-    evaluate_all: bool = Field(False, description="Whether every candidate is measured on the evaluation questions too.")
+    selection: Part = Field(description="Which harness goes on; default: strict_improvement (Reasoning Gym).")
+    reward: RewardBlock = Field(description="Recorded a candidate and term; default: Reasoning Gym's four terms.")
+    evaluate_all: bool = Field(False, description="Whether every candidate is measured on evaluation questions.")
 
     ROLES: ClassVar[tuple[str, ...]] = ("solver", "proposer")
 

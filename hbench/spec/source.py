@@ -40,7 +40,7 @@ class Tree:
         return self.marks[place]
 
     def taken_out(self, places: Collection[Place]) -> "Tree":
-        """The tree without `places`, which count as reported. An item of a list becomes null: its neighbours stay put."""
+        """The tree without `places`, which count as reported. An item of a list becomes null: others stay put."""
         if not places:
             return self
         values = deepcopy(self.values)
@@ -67,7 +67,8 @@ class Source:
     def extends(self) -> list[str]:
         """Names under `extends`, in order; a single name may stand without brackets."""
         names = self.tree.values.get("extends") or []
-        return [names] if isinstance(names, str) else [n for n in names if isinstance(n, str)] if isinstance(names, list) else []
+        listed = [names] if isinstance(names, str) else names
+        return [name for name in listed if isinstance(name, str)] if isinstance(listed, list) else []
 
 
 def read(path: Path) -> Source:
@@ -175,7 +176,8 @@ class _Walk:
                 self.report(place, self.mark_of(key), *trouble)
             elif key.value in kept:
                 first = self.marks[(*place, key.value)]
-                self.report((*place, key.value), self.mark_of(key), f"key '{key.value}' is given twice", f"first at line {first.line}")
+                what = f"key '{key.value}' is given twice"
+                self.report((*place, key.value), self.mark_of(key), what, f"first at line {first.line}")
             elif self.entry(value, (*place, key.value), self.mark_of(key)):
                 kept[key.value] = (key, value)
         node.value = list(kept.values())
@@ -234,9 +236,10 @@ def _interpolation_trouble(text: str, place: Place) -> tuple[str, str] | None:
         if inside.endswith("}") and ENVIRONMENT.fullmatch(name):
             if place[0] == "machine":
                 continue
-            variable = ENVIRONMENT.fullmatch(name)[1]
-            return f"the environment variable {variable} may be read under `machine` only", "what is hashed must not depend on it"
-        return f"${{{inside} is not an interpolation", "${dotted.path} or ${.name}; long texts belong into prompts/; write \\${ for the signs"
+            what = f"the environment variable {ENVIRONMENT.fullmatch(name)[1]} may be read under `machine` only"
+            return what, "what is hashed must not depend on it"
+        hint = "write ${dotted.path} or ${.name}, or \\${ for the signs themselves; long texts belong into prompts/"
+        return f"${{{inside} is not an interpolation", hint
     return None
 
 
