@@ -1,9 +1,10 @@
 """A paper table, regenerated from SQL: `regenerate(name, results, specs) -> Exhibit`."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from contextlib import closing
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hbench.core.failure import HbenchError
 from hbench.core.places import find_file, roots
@@ -12,10 +13,10 @@ from hbench.exhibits.caption import caption
 from hbench.exhibits.cells import Cell, Line, cell, estimate, lines
 from hbench.exhibits.sources import Source, count_newest_runs, load_sources
 
-if TYPE_CHECKING:
-    from hbench.spec.problems import Problem
+__all__ = ["Cell", "Exhibit", "ExhibitBlock", "names", "read", "regenerate", "regenerate_from"]
 
-__all__ = ["Cell", "Exhibit", "ExhibitBlock", "names", "read", "regenerate", "regenerate_from", "validated"]
+FOLD_WAIT_S = 5.0  # for another process that folds
+READ_WAIT_S = 10.0  # for a fold that has the database
 
 
 @dataclass(frozen=True)
@@ -43,53 +44,41 @@ def names() -> list[str]:
 
 def read(name: str) -> tuple[ExhibitBlock, str]:
     """The exhibit's YAML, validated, and its SQL. Raises HbenchError for an unknown name, SpecError for a bad file."""
-    from hbench.spec.problems import SpecError
+    from hbench.spec import SpecError, check_files
+    from hbench.spec.source import read as read_yaml
 
-    yaml, sql = find_file("specs", f"exhibits/{name}.yaml"), find_file("specs", f"exhibits/{name}.sql")
-    if yaml is None or sql is None:
-        raise HbenchError(f"no exhibit {name!r} (there are: {', '.join(names())})")
-    block, problems = validated(yaml)
-    if problems:
+    file, sql = find_file("specs", f"exhibits/{name}.yaml"), find_file("specs", f"exhibits/{name}.sql")
+    if file is None or sql is None:
+        raise HbenchError(f"no exhibit {name!r} with its .yaml and .sql (there are: {', '.join(names())})")
+    if problems := check_files([file], exhibit=ExhibitBlock).problems:
         raise SpecError(problems)
-    return block, sql.read_text(encoding="utf-8")
-
-
-def validated(file: Path) -> "tuple[ExhibitBlock | None, list[Problem]]":
-    """The exhibit that `file` describes, or None and every problem with it: what `hbench check` says of exhibits."""
-    from pydantic import ValidationError
-
-    from hbench.spec.problems import Mark, Problem
-    from hbench.spec.source import read as read_source
-    from hbench.spec.validate import problems_of
-
-    source = read_source(file)
-    problems = list(source.problems)
-    if not file.with_suffix(".sql").is_file():
-        problems.append(Problem(Mark(source.file), f"{file.stem}.sql is missing beside it"))
-    try:
-        block = ExhibitBlock.model_validate(source.tree.values) if source.readable else None
-    except ValidationError as error:
-        return None, problems + problems_of(error, ExhibitBlock, source.tree)
-    return (None if problems else block), problems
+    return ExhibitBlock.model_validate(read_yaml(file).tree.values), sql.read_text(encoding="utf-8")
 
 
 def regenerate(name: str, results: Path, specs: Sequence[str] = ()) -> Exhibit:
-    """The exhibit as the results folder has it now. specs: names or files that take the place of the YAML's `from`.
+    """The exhibit as the results folder has it now; finished steps are folded in first.
 
-    Only rows reached through the labels of each spec's newest finished run enter a cell.
+    specs: names or files, with overrides behind them if need be, that take the place of the YAML's `from`. Only rows
+    reached through the labels of each spec's newest finished run enter a cell. Raises HbenchError without a database.
     """
-    from hbench.store.database import open_database
+    from hbench.store.database import fold
+    from hbench.store.query import _connect
 
     block, sql = read(name)
-    with open_database(results) as connection:
+    folded = fold(results, wait_s=FOLD_WAIT_S)
+    with closing(_connect(results, READ_WAIT_S)) as connection:
         count_newest_runs(connection)
-        return regenerate_from(connection, (name, block, sql), load_sources(connection, specs or block.from_))
+        made = regenerate_from(connection, (name, block, sql), load_sources(connection, specs or block.from_))
+    if folded.how in ("busy", "held", "failed"):
+        stale = f"Made from a database that was not up to date: {folded.how}."
+        return replace(made, caption=(*made.caption, stale))
+    return made
 
 
 def regenerate_from(connection: Any, exhibit: tuple[str, ExhibitBlock, str], sources: Sequence[Source]) -> Exhibit:
     """The same from a connection with `count_newest_runs`, and specs already read. exhibit: its name, YAML and SQL."""
-    name, block, sql = exhibit
-    found = lines(block, _units(connection, sql, sources), sources)
+    name, block, _ = exhibit
+    found = lines(block, _units(connection, exhibit, sources), sources)
     rows = [line.parts for line in found]
     cells = [c for line in found for c in _row_cells(block, line, found)]
     for row in _paper_only(block, found, sources):
@@ -98,11 +87,20 @@ def regenerate_from(connection: Any, exhibit: tuple[str, ExhibitBlock, str], sou
     return Exhibit(name, block, tuple(rows), tuple(cells), caption(connection, block, sources, found))
 
 
-def _units(connection: Any, sql: str, sources: Sequence[Source]) -> list[dict[str, Any]]:
-    """One dict a row of the exhibit's SQL."""
+def _units(connection: Any, exhibit: tuple[str, ExhibitBlock, str], sources: Sequence[Source]) -> list[dict[str, Any]]:
+    """One dict a row of the exhibit's SQL. Raises HbenchError where it fails or lacks a column that the YAML names."""
+    import duckdb
+
+    name, block, sql = exhibit
     digests = [digest for source in sources for digest in source.points]
-    result = connection.execute(sql, {"specs": digests})
+    try:
+        result = connection.execute(sql, {"specs": digests})
+    except duckdb.Error as error:
+        raise HbenchError(f"exhibits/{name}.sql: {error}") from error
     head = [column[0] for column in result.description]
+    wanted = ["spec_digest", "family", "seed", *block.rows, *(c.of or column for column, c in block.columns.items())]
+    if lacking := [column for column in dict.fromkeys(wanted) if column not in head]:
+        raise HbenchError(f"exhibits/{name}.sql gives no column {', '.join(lacking)} (it gives {', '.join(head)})")
     return [dict(zip(head, row, strict=True)) for row in result.fetchall()]
 
 

@@ -1,5 +1,6 @@
 """Which rows count: the specs that `from:` names, as they read today, and their newest finished runs."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -15,11 +16,15 @@ class Source:
 
 
 def load_sources(connection: Any, names: Sequence[str]) -> list[Source]:
-    """The specs behind `names`, each with all its sweep points. Needs `count_newest_runs`. Raises SpecError."""
+    """The specs behind `names`, each with all its sweep points. Needs `count_newest_runs`. Raises SpecError.
+
+    A name may have overrides behind it, as on the command line: `quickstart rounds=2`.
+    """
     from hbench.spec import load
 
     limits = dict(connection.execute("select spec_digest, limited from counted_runs").fetchall())
-    return [_source(name, whole_or_quick(load(name), limits)) for name in dict.fromkeys(names)]
+    written = {name: shlex.split(name) for name in names}
+    return [_source(name, whole_or_quick(load(path, more), limits)) for name, (path, *more) in written.items()]
 
 
 def whole_or_quick(specs: Sequence[Any], limits: Mapping[str, int | None]) -> Sequence[Any]:

@@ -6,6 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
+from hbench.core.digest import digest
+
 QUESTIONS = 4
 
 
@@ -30,6 +32,7 @@ class Point:
     rounds: tuple[tuple[Trial, ...], ...] = ()
     chosen: tuple[int, ...] = ()
     evaluate_all: bool = True
+    spec: str = ""
 
     def after(self, t: int) -> tuple[dict, dict]:
         """dev and held-out grades of the harness after t rounds."""
@@ -40,7 +43,7 @@ class Point:
 
     @property
     def digest(self) -> str:
-        return f"{self.family}-{self.seed}".ljust(64, "0")
+        return self.spec or f"{self.family}-{self.seed}".ljust(64, "0")
 
 
 def grades(draw: random.Random, family: str, role: str) -> dict[str, tuple[float, float]]:
@@ -81,14 +84,14 @@ class Writer:
     def add(self, table: str, **row: Any) -> None:
         self.rows.setdefault(table, []).append(row)
 
-    def run(self, digest: str, ended: str = "2026-11-29", outcome: str = "finished") -> str:
+    def run(self, spec_digest: str, ended: str = "2026-11-29", outcome: str = "finished") -> str:
         """One run of a spec that ended at noon of that day."""
-        run_id = f"{digest[:12]}-{ended}-{outcome}-{len(self.rows.get('runs', []))}"
+        run_id = f"{spec_digest[:12]}-{ended}-{outcome}-{len(self.rows.get('runs', []))}"
         ended_at = datetime.datetime.fromisoformat(f"{ended}T12:00:00")
         self.add(
             "runs",
             run_id=run_id,
-            spec_digest=digest,
+            spec_digest=spec_digest,
             started_at=ended_at - datetime.timedelta(hours=1),
             ended_at=ended_at if outcome in ("finished", "failed") else None,
             outcome=outcome,
@@ -98,7 +101,7 @@ class Writer:
 
     def points(self, study: list[Point]) -> None:
         """Every point, and one finished run a spec."""
-        runs = {digest: self.run(digest) for digest in sorted({p.digest for p in study})}
+        runs = {each: self.run(each) for each in sorted({p.digest for p in study})}
         for point in study:
             self.point(point, runs[point.digest])
 
@@ -147,7 +150,7 @@ class Writer:
     def _steps(self, p: Point, run_id: str) -> Callable[..., str]:
         def step(purpose: str, round: int | None = None, slot: int | None = None, value: Any = None) -> str:
             step_id = f"{p.digest[:12]}/{p.arm}/{purpose}/{round}/{slot}"
-            key = f"{step_id}/{self.version}"
+            key = digest([step_id, self.version])
             label = {"arm": p.arm, "family": p.family, "seed": p.seed, "round": round, "slot": slot, "purpose": purpose}
             self.add("plan_labels", spec_digest=p.digest, step_id=step_id, label=purpose, **label)
             self.add("run_steps", run_id=run_id, step_id=step_id, step_key=key, status="ran")

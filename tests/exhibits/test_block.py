@@ -6,7 +6,8 @@ from pydantic import ValidationError
 
 from hbench.core.failure import HbenchError
 from hbench.exhibits.block import ColumnBlock, ExhibitBlock, PaperValue
-from hbench.exhibits.exhibit import names, read, validated
+from hbench.exhibits.exhibit import names, read
+from hbench.spec import SpecError
 
 SMALL = {"title": "T", "from": ["quickstart"], "columns": {"score": "%.2f"}}
 
@@ -52,16 +53,18 @@ def test_every_exhibit_is_valid_and_names_its_schema(name):
 
 def test_problems_are_told_with_their_lines(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    Path("mine.yaml").write_text(
+    folder = Path("specs/exhibits")
+    folder.mkdir(parents=True)
+    (folder / "mine.sql").write_text("select 1 order by 1")
+    (folder / "mine.yaml").write_text(
         "title: T\nfrom: [quickstart]\ncolums: {score: '%.2f'}\ncolumns:\n  score: {format: 'lots'}\ntolerance: much\n"
     )
-    block, problems = validated(Path("mine.yaml"))
-    assert block is None
-    assert [str(problem) for problem in sorted(problems)] == [
-        "mine.yaml: mine.sql is missing beside it",
-        "mine.yaml:3:1: unknown key 'colums' (did you mean 'columns'?)",
-        "mine.yaml:5:11: columns.score.format: expected a format for one number, got 'lots' (such as %.3f or %d)",
-        "mine.yaml:6:1: tolerance: expected a number, got 'much'",
+    with pytest.raises(SpecError) as caught:
+        read("mine")
+    assert str(caught.value).splitlines() == [
+        "specs/exhibits/mine.yaml:3:1: unknown key 'colums' (did you mean 'columns'?)",
+        "specs/exhibits/mine.yaml:5:11: columns.score.format: expected a format for one number, got 'lots' (such as %.3f or %d)",
+        "specs/exhibits/mine.yaml:6:1: tolerance: expected a number, got 'much'",
     ]
 
 
