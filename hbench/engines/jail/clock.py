@@ -7,7 +7,7 @@ from collections.abc import Callable
 class Clock:
     """Counts a child's own wall time: it runs only between go() and stop(), and calls `ring` once when `seconds` are used up."""
 
-    def __init__(self, seconds: float, ring: Callable[[], None]):
+    def __init__(self, seconds: float, ring: Callable[[], object]):
         self._loop = asyncio.get_running_loop()
         self._left, self._ring = seconds, ring
         self._since: float | None = None
@@ -23,3 +23,8 @@ class Clock:
             self._left -= self._loop.time() - self._since
             self._since = None
             self._alarm.cancel()
+
+    def restart(self, seconds: float) -> None:
+        self.stop()
+        self._left = seconds
+        self.go()

@@ -1,2 +1,97 @@
-class JailReport: pass
-def describe(sandbox="auto"): pass
+"""What this machine's jail is, why, what it promises, and what it does not protect from. For `hbench doctor`."""
+
+import asyncio
+import os
+import platform
+import threading
+from dataclasses import dataclass, field
+
+from hbench.core.failure import HbenchError
+from hbench.engines.jail.inside import landlock, seccomp
+from hbench.engines.jail.jails import chosen
+from hbench.engines.jail.pool import start_zygote
+from hbench.engines.jail.zygote import Zygote
+
+_ALL = (
+    "a fresh process a question, with an empty environment and no descriptor but its own pipe",
+    "own CPU time, wall time, memory, output and messages are limited, and counted outside",
+    "no gold answer, key or results folder is in the processes that run a harness",
+)
+_CONFINED = (
+    "no network: sockets cannot be made",
+    "no second process or thread, no signal to, no tracing of and no memory of any other process",
+    "no file can be written",
+)
+_TREE = ("python() has a process tree, a folder in memory and a process limit of its own for each call",)
+_NO_TREE = ("python() computes and prints only: here it can neither write files nor start processes",)
+_NEVER = (
+    "faults of the kernel itself: use a virtual machine where the code may be hostile beyond a model's",
+    "an answer that takes over its own grading process can set its own grade (libraries evaluate answers); it reaches no other",
+    "timing: questions on one machine can tell that it is busy",
+)
+
+
+@dataclass(frozen=True)
+class JailReport:
+    """kind: namespaces, landlock, none, or "" when no jail can be had. why: how it was chosen, or why there is none."""
+
+    kind: str
+    why: str
+    promises: tuple[str, ...] = ()
+    not_protected: tuple[str, ...] = ()
+    advice: str = ""
+    details: dict = field(default_factory=dict)
+
+
+def describe(sandbox: str = "auto") -> JailReport:
+    """Starts one zygote of each sort to see. Never raises. Works inside and outside of a running asyncio loop."""
+    found: list[JailReport] = []
+
+    def look() -> None:
+        try:
+            found.append(asyncio.run(_look(chosen(sandbox))))
+        except Exception as trouble:  # a report that cannot be made is itself the report
+            found.append(JailReport("", f"{type(trouble).__name__}: {trouble}", (), ("everything: model-written code is refused",)))
+
+    thread = threading.Thread(target=look)
+    thread.start()
+    thread.join()
+    return found[0]
+
+
+async def _look(sandbox: str) -> JailReport:
+    started: list[Zygote] = []
+    try:
+        for purpose in ("harness", "python"):
+            started.append(await start_zygote(sandbox, purpose))
+    except HbenchError as none:
+        return JailReport("", str(none), (), ("everything: model-written code is refused",), "install bubblewrap")
+    finally:
+        for zygote in started:
+            zygote.close()
+    return _report(*started)
+
+
+def _report(harness: Zygote, python: Zygote) -> JailReport:
+    recipe = harness.recipe
+    details = {
+        "machine": platform.machine(),
+        "kernel": platform.release(),
+        "seccomp": seccomp.supported(),
+        "landlock_version": landlock.version(),
+        "bubblewrap": recipe.bwrap,
+        "user": harness.promises["user"],
+    }
+    if recipe.sandbox == "none":
+        return JailReport("none", "asked for: no confinement", _ALL[:2], ("everything: the code can do what you can",), "", details)
+    tree = _TREE if python.promises["own_tree"] else _NO_TREE
+    if recipe.sandbox == "namespaces":
+        whose = "in a user namespace" if recipe.own_users else "by root, who gives root up"
+        unseen = ("no file is visible but Python's own and the C libraries'",)
+        why = f"bubblewrap works here ({whose})"
+        return JailReport("namespaces", why, (*_ALL, *_CONFINED, *unseen, *tree), _NEVER, "", details)
+    readable = ("no file can be opened but Python's own and the C libraries'",)
+    seen = ("whether a file exists, its size and its times can be asked for any path",)
+    root = ("the code's user is root without any right of root",) if os.geteuid() == 0 and not harness.promises["user"] else ()
+    advice = "install bubblewrap or allow user namespaces for the stronger jail"
+    return JailReport("landlock", "no namespaces here", (*_ALL, *_CONFINED, *readable, *tree), (*_NEVER, *seen, *root), advice, details)

@@ -1,80 +1,77 @@
 """The front door: all jails of one run."""
 
-import asyncio
 import os
 
-from hbench.core.digest import Json
-from hbench.core.failure import Failure, HbenchError, StepError
+from hbench.core.digest import Json, canonical_json
+from hbench.core.failure import Failure
 from hbench.core.question import Question
-from hbench.engines.jail import start
+from hbench.engines.jail.grade_run import GradeLimits, Grading
 from hbench.engines.jail.harness_run import HarnessRun
 from hbench.engines.jail.job import HarnessJob, Outcome
+from hbench.engines.jail.pool import Pool
 from hbench.engines.jail.python_run import run_python
 from hbench.engines.jail.zygote import Zygote, ZygoteDied, allow_many_descriptors
+
+_MOST_GRADERS = 8  # each holds its own copy of the libraries
 
 
 class Jails:
     """Use from one asyncio loop: hundreds of jobs in flight, none holds a thread. Close it when done.
 
-    sandbox: auto, namespaces, landlock or none (no confinement: only when asked aloud). zygotes: of each sort, one a core.
+    sandbox: auto, namespaces, landlock or none (no confinement: only when asked aloud); the environment's HBENCH_JAIL
+    decides what auto is. zygotes: at most so many of each sort, one a core when not said.
     """
 
     def __init__(self, sandbox: str = "auto", zygotes: int | None = None):
-        self._sandbox = os.environ.get("HBENCH_JAIL") or sandbox if sandbox == "auto" else sandbox
-        self._count = zygotes or len(os.sched_getaffinity(0))
-        self._pools: dict[str, list[Zygote]] = {}
-        self._locks: dict[str, asyncio.Lock] = {}
+        self.sandbox = chosen(sandbox)
+        count = zygotes or len(os.sched_getaffinity(0))
+        self._harness = Pool(self.sandbox, "harness", count)
+        self._python = Pool(self.sandbox, "python", count)
+        self._grader = Pool(self.sandbox, "grader", min(count, _MOST_GRADERS))
+        self._gradings: dict[tuple[Zygote, bytes], Grading] = {}
         allow_many_descriptors()
 
     async def run(self, job: HarnessJob) -> Outcome:
-        """What came of one harness on one question. Raises StepError when a tool did, or no jail can be had."""
+        """What came of one harness on one question. Raises StepError when a tool did, and HbenchError when there is no jail."""
         run = HarnessRun(job)
         try:
-            return await run.outcome(await self._zygote("harness"))
+            return await run.outcome(await self._harness.zygote())
         except ZygoteDied:
             if run.asked:
                 raise
-        return await HarnessRun(job).outcome(await self._zygote("harness"))
+        return await HarnessRun(job).outcome(await self._harness.zygote())
 
     async def python(self, code: str, timeout_s: float = 5.0, memory_mb: int = 512, output_chars: int = 65_536) -> Json:
-        """What `code` printed as a script of its own: {"stdout", "stderr", "ok"}. Whatever it does is in there; none of it raises."""
+        """What `code` printed as a script of its own: {"stdout", "stderr", "ok"}. Whatever the code does is in there; none of it raises."""
         try:
-            return await run_python(await self._zygote("python"), code, timeout_s, memory_mb, output_chars)
+            return await run_python(await self._python.zygote(), code, timeout_s, memory_mb, output_chars)
         except ZygoteDied:
-            return await run_python(await self._zygote("python"), code, timeout_s, memory_mb, output_chars)
+            return await run_python(await self._python.zygote(), code, timeout_s, memory_mb, output_chars)
 
-    async def _zygote(self, purpose: start.Purpose) -> Zygote:
-        """The least busy one; started now if there is none, or if one has died."""
-        async with self._locks.setdefault(purpose, asyncio.Lock()):
-            pool = self._pools.setdefault(purpose, [])
-            for dead in [zygote for zygote in pool if not zygote.alive]:
-                pool.remove(dead)
-                dead.close()
-            if len(pool) < self._count:
-                pool += await asyncio.gather(*(start_zygote(self._sandbox, purpose) for _ in range(self._count - len(pool))))
-        return min(pool, key=lambda zygote: len(zygote.children))
+    async def grade(
+        self, family: Json, answer: str, question: Question, limits: GradeLimits = GradeLimits()
+    ) -> dict[str, float] | Failure:
+        """The family's grades of `answer`, each in [0, 1], or a grader Failure. family: the block as Part.to_json writes it.
+
+        Raises StepError when the family cannot be loaded.
+        """
+        try:
+            return await (await self._grading(family, limits)).grade(answer, question)
+        except ZygoteDied:
+            return await (await self._grading(family, limits)).grade(answer, question)
+
+    async def _grading(self, family: Json, limits: GradeLimits) -> Grading:
+        zygote = await self._grader.zygote()
+        self._gradings = {key: grading for key, grading in self._gradings.items() if key[0].alive}
+        key = (zygote, canonical_json([family, limits.timeout_s, limits.memory_mb]))
+        return self._gradings.setdefault(key, Grading(zygote, family, limits))
 
     async def close(self) -> None:
         """Ends every zygote and every child."""
-        for pool in self._pools.values():
-            for zygote in pool:
-                zygote.close()
-        self._pools.clear()
+        for pool in (self._harness, self._python, self._grader):
+            await pool.close()
 
 
-async def start_zygote(sandbox: str, purpose: start.Purpose) -> Zygote:
-    """A warm zygote by the first recipe that works here. Raises HbenchError, saying what to do, when none does."""
-    reasons = []
-    for recipe in start.recipes(sandbox):
-        zygote = Zygote(recipe, purpose)
-        try:
-            await zygote.start()
-            return zygote
-        except (StepError, OSError) as trouble:
-            reasons.append(f"{recipe.sandbox}: {trouble}")
-    raise HbenchError(
-        "no jail can be had on this machine, so model-written code is not run.\n  "
-        + "\n  ".join(reasons)
-        + "\n  Install bubblewrap, or allow user namespaces, or use a kernel with Landlock (5.13 or newer);"
-        "\n  `machine.sandbox: none` in a spec runs the code unconfined, and is recorded."
-    )
+def chosen(sandbox: str) -> str:
+    """`auto` is what HBENCH_JAIL says, else still auto."""
+    return os.environ.get("HBENCH_JAIL") or sandbox if sandbox == "auto" else sandbox

@@ -2,7 +2,6 @@
 
 import os
 import sys
-from dataclasses import dataclass
 
 from . import kernel, landlock, seccomp
 
@@ -11,7 +10,6 @@ OPEN_FILES = 64
 PROCESSES = 32
 
 
-@dataclass
 class Jail:
     """What is the same for all children of a zygote.
 
@@ -19,12 +17,11 @@ class Jail:
     own_tree: each child gets a process tree and a folder of its own, and so may fork and write.
     """
 
-    sandbox: str
-    groups: bool
-    own_tree: bool
-    user: int | None
-    base_bytes: int = 0
-    filter: object = None
+    def __init__(self, sandbox: str, own_tree: bool = False, user: int | None = None):
+        self.sandbox, self.own_tree, self.user = sandbox, own_tree, user
+        self.groups = own_tree or sandbox == "none"
+        self.base_bytes = kernel.address_space()
+        self.filter = None if sandbox == "none" else seccomp.build(processes=own_tree)
 
     def promises(self) -> dict:
         return {"own_tree": self.own_tree, "user": os.getuid() if self.user is None else self.user}
@@ -44,25 +41,23 @@ class Jail:
             seccomp.install(self.filter)
 
 
-def zygote(setting, child) -> Jail:
+def zygote(sandbox: str, readable: list[str], child) -> Jail:
     """Confines this zygote, whose children are of the sort `child`, and says how each of them is to be confined."""
-    if setting.sandbox == "none":
+    if sandbox == "none":
         kernel.adopt_orphans()
-        return Jail("none", groups=True, own_tree=False, user=None, base_bytes=kernel.address_space())
-    own_tree = setting.sandbox == "namespaces" and child.OWN_TREE and _can_make_trees()
-    user = _unprivileged_user(setting.readable)
+        return Jail("none")
+    own_tree = sandbox == "namespaces" and child.OWN_TREE and _can_make_trees()
+    user = _unprivileged_user(readable)
     kernel.no_new_privileges()
     if not own_tree:  # else the zygote makes namespaces for its children, and each gives up all of this by itself
         if user is not None:
             kernel.become(user)
         kernel.drop_capabilities()
         user = None
-    if setting.sandbox == "landlock":
-        landlock.restrict([*setting.readable, "/dev/null", "/dev/urandom"])
+    if sandbox == "landlock":
+        landlock.restrict([*readable, "/dev/null", "/dev/urandom"])
     kernel.hide_memory()
-    jail = Jail(setting.sandbox, groups=own_tree, own_tree=own_tree, user=user, base_bytes=kernel.address_space())
-    jail.filter = seccomp.build(processes=own_tree)
-    return jail
+    return Jail(sandbox, own_tree, user)
 
 
 def _unprivileged_user(readable: list[str]) -> int | None:

@@ -8,6 +8,7 @@ from . import wire
 
 OWN_TREE = False
 CHANNEL = 3
+fork = os.fork
 _families: dict = {}  # canonical JSON of a family block -> the family, libraries loaded
 
 

@@ -2,7 +2,9 @@
 
 import atexit
 import os
+import shutil
 import sys
+import tempfile
 import traceback
 import types
 
@@ -15,9 +17,11 @@ FOLDER_MB = 64
 TEMPORARY = "/tmp"
 
 
+fork = os.fork
+
+
 def preload() -> None:
-    harness.preload()
-    for name in ("subprocess", "tempfile"):
+    for name in [*harness.PRELOADED.split(), "subprocess", "threading"]:
         __import__(name)
 
 
@@ -76,11 +80,20 @@ def _wait_in_parent() -> None:
 def _give_up(order: dict, jail) -> None:
     jail.limit(order["memory_mb"], order["cpu_s"])
     if not jail.own_tree:
+        if jail.sandbox == "none":
+            _folder_on_disk()
         jail.close()
         return
     kernel.limit("NPROC", PROCESSES)
     kernel.limit("FSIZE", FOLDER_MB << 20)
     seccomp.install(jail.filter)
+
+
+def _folder_on_disk() -> None:
+    """Only where nothing is confined: a folder that goes when the code ends, and stays when it is killed."""
+    folder = tempfile.mkdtemp(prefix="hbench-python-")
+    os.chdir(folder)
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
 
 
 def _script(code: str) -> int:

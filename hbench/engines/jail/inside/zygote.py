@@ -4,41 +4,33 @@ It is exec'd with an empty environment. Its only descriptor is the control socke
 it, what is said in them does not. When the driver goes, the control socket ends, and with it everything here.
 """
 
+import _socket
 import gc
 import json
 import os
 import select
 import signal
-import socket
+import struct
 import sys
-from dataclasses import dataclass
 
-from . import confine, wire
+from . import confine, kernel, wire
 from .children import CHILDREN
 
 CONTROL = 0
 
 
-@dataclass(frozen=True)
-class Setting:
-    """What the driver asks for on the command line. See hbench/engines/jail/start.py."""
-
-    purpose: str  # harness, python or grader
-    sandbox: str  # namespaces, landlock or none
-    readable: list[str]
-    path: list[str]
-
-
 def main() -> None:
-    setting = Setting(**json.loads(sys.argv[1]))
+    """What to be stands on the command line: see hbench/engines/jail/start.py."""
+    setting = json.loads(sys.argv[1])
     sys.argv[:] = [""]
-    sys.path[:] = setting.path
+    sys.path[:] = setting["path"]
     os.environ.pop("PYTHONHASHSEED", None)
     os.environ.pop("LC_CTYPE", None)
-    child = CHILDREN[setting.purpose]
+    child = CHILDREN[setting["purpose"]]
     child.preload()
-    jail = confine.zygote(setting, child)
+    jail = confine.zygote(setting["sandbox"], setting["readable"], child)
     gc.collect()
+    kernel.give_back_memory()
     gc.freeze()
     Zygote(child, jail).serve()
 
@@ -46,7 +38,7 @@ def main() -> None:
 class Zygote:
     def __init__(self, child, jail: confine.Jail):
         self.child, self.jail = child, jail
-        self.control = socket.socket(fileno=os.dup(CONTROL))
+        self.control = _socket.socket(fileno=os.dup(CONTROL))
         self.pids: dict[int, int] = {}  # job -> pid
         self.jobs: dict[int, int] = {}  # pid -> job
         self.nothing = os.open("/dev/null", os.O_RDONLY)
@@ -71,7 +63,8 @@ class Zygote:
                 self.obey()
 
     def obey(self) -> None:
-        data, descriptors, _, _ = socket.recv_fds(self.control, 1 << 16, 4, socket.MSG_CMSG_CLOEXEC)
+        data, attached, _, _ = self.control.recvmsg(1 << 16, _socket.CMSG_SPACE(3 * 4), _socket.MSG_CMSG_CLOEXEC)
+        descriptors = [number for _, _, numbers in attached for (number,) in struct.iter_unpack("i", numbers)]
         if not data:
             self.end()
         order = json.loads(data)
@@ -87,7 +80,7 @@ class Zygote:
     def start(self, order: dict, descriptors: list[int]) -> None:
         job = order["job"]
         try:
-            pid = os.fork()
+            pid = self.child.fork()
         except OSError:
             self.control.send(wire.ENDED.pack(b"E", job, wire.FORK_FAILED, 0.0, 0.0))
             return

@@ -1,0 +1,129 @@
+"""Grading from the driver's side: gold and answer go in, numbers come out, in a process that holds nothing else."""
+
+import asyncio
+import json
+import signal
+from dataclasses import dataclass
+
+from hbench.core.digest import Json
+from hbench.core.failure import Failure, StepError
+from hbench.core.question import Question
+from hbench.engines.jail.channel import BadMessage, Channel
+from hbench.engines.jail.clock import Clock
+from hbench.engines.jail.inside.wire import FORK_FAILED
+from hbench.engines.jail.zygote import Child, Ended, Zygote
+
+_REPLY_CHARS = 100_000
+_WORKER_CPU_S = 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class GradeLimits:
+    """Of one answer. timeout_s: wall time, and CPU time where each answer has a process of its own."""
+
+    timeout_s: float = 10.0
+    memory_mb: int = 1024
+
+
+class Grading:
+    """One family graded in one zygote. `prepare` before the first answer."""
+
+    def __init__(self, zygote: Zygote, family: Json, limits: GradeLimits):
+        self._zygote, self._family, self._limits = zygote, family, limits
+        self._prepared: asyncio.Future | None = None
+        self._worker: _Grader | None = None
+        self._turn = asyncio.Lock()
+
+    async def grade(self, answer: str, question: Question) -> dict[str, float] | Failure:
+        """Each grade in [0, 1], or what broke. Raises StepError when the family cannot be loaded."""
+        request = {"family": self._family, "answer": answer, "question": question.to_json()}
+        if await self._own_process_per_answer(question):
+            grader = _Grader(self._zygote, self._limits, self._limits.timeout_s)
+            try:
+                return await grader.grade(request)
+            finally:
+                grader.close()
+        async with self._turn:
+            return await self._by_worker(request)
+
+    async def _by_worker(self, request: Json) -> dict[str, float] | Failure:
+        """One process for many answers: this family's grading runs no foreign code. A failure ends it."""
+        if self._worker is None:
+            self._worker = _Grader(self._zygote, self._limits, _WORKER_CPU_S)
+        verdict: dict | Failure = Failure("grader", "crash", "grading was cut short")
+        try:
+            verdict = await self._worker.grade(request)
+            return verdict
+        finally:
+            if isinstance(verdict, Failure):
+                self._worker.close()
+                self._worker = None
+
+    async def _own_process_per_answer(self, question: Question) -> bool:
+        if self._prepared is None:
+            self._prepared = asyncio.ensure_future(self._prepare(question))
+        return await asyncio.shield(self._prepared)
+
+    async def _prepare(self, question: Question) -> bool:
+        channel = Channel(_REPLY_CHARS)
+        try:
+            self._zygote.order({"prepare": True}, [channel.theirs.fileno()])
+            channel.theirs.close()
+            channel.send({"family": self._family, "question": question.to_json()})
+            reply = await channel.receive()
+        finally:
+            channel.close()
+        if reply is None or "error" in reply:
+            raise StepError(f"the family {self._family.get('kind')!r} cannot grade: {reply and reply['error']}")
+        return bool(reply["own_process_per_answer"])
+
+
+class _Grader:
+    """One grading process."""
+
+    def __init__(self, zygote: Zygote, limits: GradeLimits, cpu_s: float):
+        self._limits = limits
+        self._channel = Channel(_REPLY_CHARS)
+        order = {"memory_mb": limits.memory_mb, "cpu_s": cpu_s}
+        self._child: Child = zygote.fork(order, [self._channel.theirs.fileno()])
+        self._channel.theirs.close()
+        self._late = False
+        self._clock = Clock(limits.timeout_s, self._time_is_up)
+
+    def _time_is_up(self) -> None:
+        self._late = True
+        self._child.kill()
+
+    async def grade(self, request: Json) -> dict[str, float] | Failure:
+        self._channel.send(request)
+        await self._child.started
+        self._clock.restart(self._limits.timeout_s)
+        try:
+            reply = await self._channel.receive()
+        except BadMessage as bad:
+            return Failure("grader", "crash", bad.failure.message)
+        finally:
+            self._clock.stop()
+        return self._ended(await self._child.ended) if reply is None else _verdict(reply)
+
+    def _ended(self, ended: Ended) -> Failure:
+        if ended.status == FORK_FAILED:
+            raise StepError("the grader jail cannot fork: this machine is out of processes or memory")
+        if self._late or ended.signal in (signal.SIGXCPU, signal.SIGKILL):
+            return Failure("grader", "timeout", f"grading took more than {self._limits.timeout_s:g} s")
+        ending = signal.Signals(ended.signal).name if ended.signal else f"exit code {ended.code}"
+        return Failure("grader", "crash", f"the grading process ended by itself: {ending}")
+
+    def close(self) -> None:
+        self._clock.stop()
+        self._child.kill()
+        self._channel.close()
+
+
+def _verdict(reply: dict) -> dict[str, float] | Failure:
+    """The grades, checked again on this side; or the trouble, in words from a short list."""
+    grades = reply.get("grades")
+    if isinstance(grades, dict) and grades and all(isinstance(g, (int, float)) and 0.0 <= g <= 1.0 for g in grades.values()):
+        return {name: float(grade) for name, grade in grades.items()}
+    kind = "memory" if reply.get("trouble") == "memory" else "crash"
+    return Failure("grader", kind, str(reply.get("message", f"not grades: {json.dumps(grades)}"))[:2000])
