@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -13,7 +14,7 @@ _WIDEST = 60  # characters of a cell in a plain table; the other forms give all 
 
 
 def render(result: Result, form: str) -> str:
-    """The result as `table`, `csv`, `json` or `markdown`, no newline at the end. Raises HbenchError for another form."""
+    """The result as `table`, `csv`, `json` or `markdown`. No newline at the end. HbenchError for another form."""
     if form not in _FORMS:
         raise HbenchError(f"no format {form!r}; there are {', '.join(_FORMS)}")
     return _FORMS[form](result)
@@ -81,11 +82,12 @@ def _short(value: Any) -> str:
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.splitlines())
+    # Model output may hold escape sequences that would rewrite the reader's terminal.
+    return "".join(c if c.isprintable() else " " for c in text)
 
 
 def _json_value(value: Any) -> Any:
-    return None if isinstance(value, float) and value != value else value
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 def _cell(value: Any) -> str:

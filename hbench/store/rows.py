@@ -119,16 +119,16 @@ def _admit_row(name: str, row: Row) -> dict:
                 admitted[column.name] = check(value)
     except (TypeError, ValueError) as wrong:
         raise StepError(f"{name}.{column.name}: wanted {column.type}, got {value!r:.200} ({wrong})") from None
-    if len(admitted) < len(row) and (unknown := row.keys() - {c.name for c in table.written}):
+    if unknown := row.keys() - _names(name):
         odd = min(unknown)
-        why = "the store adds it" if odd == "step_key" else _hint(odd, [c.name for c in table.written])
+        why = "the store adds it" if odd == "step_key" else _hint(odd, _names(name))
         raise StepError(f"{name}.{odd}: {why}")
     if table.sort in ("step", "shared") and (missing := [k for k in table.written_key if k not in admitted]):
         raise StepError(f"{name}: a row without {', '.join(missing)}, part of its key")
     return admitted
 
 
-def _hint(word: str, known: Sequence[str] | frozenset[str]) -> str:
+def _hint(word: str, known: frozenset[str]) -> str:
     close = get_close_matches(word, known, 1)
     return f"unknown (did you mean {close[0]!r}?)" if close else f"unknown (there are {', '.join(sorted(known))})"
 
@@ -137,6 +137,11 @@ def _hint(word: str, known: Sequence[str] | frozenset[str]) -> str:
 def _checks(name: str) -> list[tuple[Column, Callable[[Json], Json]]]:
     table: Table = TABLES[name]
     return [(column, _CHECKS[column.type]) for column in table.written]
+
+
+@cache
+def _names(table: str) -> frozenset[str]:
+    return frozenset(column.name for column in TABLES[table].written)
 
 
 def _text(value: Json) -> str:
