@@ -93,7 +93,7 @@ class Writer:
             run_id=run_id,
             spec_digest=spec_digest,
             started_at=ended_at - datetime.timedelta(hours=1),
-            ended_at=ended_at if outcome in ("finished", "failed") else None,
+            ended_at=None if outcome == "running" else ended_at,
             outcome=outcome,
             versions={"hbench": "0.1.0"},
         )

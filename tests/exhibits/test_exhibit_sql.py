@@ -104,9 +104,9 @@ def test_every_cell_of_proposal_quality_is_what_plain_python_makes_of_it(arm, se
     assert found[arm, "families"].value == len(FAMILIES)
 
 
-def tried(*trials: Trial, dev: float = 0.5, held: float = 0.5) -> Exhibit:
-    """An arm of one round with these trials, beside a first harness with these scores."""
-    made = Point("independent", "maze", 0, {"d": (dev, 0.0)}, {"q": (held, 0.0)}, (trials,), (-1,))
+def tried(*trials: Trial, dev: float = 0.5, held: float = 0.5, evaluate_all: bool = True) -> Exhibit:
+    """An arm of one round with these trials, from a first harness with these scores."""
+    made = Point("independent", "maze", 0, {"d": (dev, 0.0)}, {"q": (held, 0.0)}, (trials,), (-1,), evaluate_all)
     return regenerated("proposal_quality", [made])
 
 
@@ -133,6 +133,14 @@ def test_dev_zero_means_it_ran_and_scored_nothing():
     exhibit = tried(Trial("no_block"), ran, Trial("no_change"), dev=0.25)
     assert value(exhibit, "independent", "dev_zero_share") == pytest.approx(1 / 3)
     assert value(exhibit, "independent", "failed_share") == pytest.approx(1 / 3)
+
+
+def test_a_failed_edit_is_not_dev_zero_where_its_parent_is():
+    assert value(tried(Trial("no_block"), Trial("no_change"), dev=0.0), "independent", "dev_zero_share") == 0.5
+
+
+def test_what_failed_edits_are_worth_is_known_without_evaluate_all():
+    assert value(tried(Trial("no_block"), Trial("no_change"), evaluate_all=False), "independent", "score") == 0.5
 
 
 def test_a_candidate_that_makes_things_worse_lowers_the_mean_and_is_not_the_oracle():
