@@ -1,9 +1,10 @@
 """Prompts: Jinja files under prompts/<role>/, checked when loaded and rendered strictly.
 
-The first line declares the variables: `{# variables: family, harness, report #}`. Messages are blocks named system, user
-and assistant, sent in that order; a file without blocks is one user message. Jinja settings: no HTML escaping, the final
-newline is kept, the line break after a {% tag %} and the blanks before it are dropped (trim_blocks, lstrip_blocks), what is
-undefined is an error, the sandbox is on. Values go in as values: what a model wrote is never read as a template.
+The first line declares the variables: `{# variables: family, harness, report #}`. Messages are blocks named system,
+user and assistant, sent in that order; a file without blocks is one user message. Jinja settings: no HTML escaping, the
+final newline is kept, the line break after a {% tag %} and the blanks before it are dropped (trim_blocks,
+lstrip_blocks), what is undefined is an error, the sandbox is on. Values go in as values: what a model wrote is never
+read as a template.
 """
 
 import re
@@ -75,9 +76,9 @@ def frozen_prompt(block: Mapping[str, str]) -> Prompt:
 
 
 def render(prompt: Prompt, values: Mapping[str, Any]) -> list[Message]:
-    """The messages. Each block is rendered apart, so no value can forge a message. Raises PromptError where one is missing.
+    """The messages. Each block is rendered apart, so no value can forge a message.
 
-    Of `values` only what the prompt declares is seen.
+    Of `values` only what the prompt declares is seen; raises PromptError where one of these is missing.
     """
     from hbench.core import prompt_source
 

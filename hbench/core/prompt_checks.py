@@ -30,11 +30,9 @@ def _blocks(key: str, text: str) -> list[Problem]:
     tree = environment({}).parse(text)
     blocks = list(tree.find_all(nodes.Block))
     lines, file = text.split("\n"), shown_path(key)
-    found = [
-        Problem(file, b.lineno, column_of(lines[b.lineno - 1], b.name), f"no message role {b.name!r}", ", ".join(MESSAGE_ROLES))
-        for b in blocks
-        if b.name not in MESSAGE_ROLES
-    ]
+    places = [(b.name, (file, b.lineno, column_of(lines[b.lineno - 1], b.name))) for b in blocks]
+    roles = ", ".join(MESSAGE_ROLES)
+    found = [Problem(*at, f"no message role {name!r}", roles) for name, at in places if name not in MESSAGE_ROLES]
     outside = [node for node in tree.body if not isinstance(node, nodes.Block) and not _is_blank(node)]
     if blocks and outside:
         line = _first_line(outside[0], lines)

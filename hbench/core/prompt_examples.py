@@ -47,13 +47,14 @@ _REPORT = {
             "number": 2,
             "parent_score": None,
             "kept_parent": True,
-            "edits": [{**_EDIT, "outcome": "search_not_found", "message": "block 1: …", "score": None, "chosen": False}],
+            "edits": [{**_EDIT, "outcome": "search_not_found", "message": "…", "score": None, "chosen": False}],
         },
     ],
     "scores_only": False,
 }
 
-_SCORES_ONLY = {**_REPORT, "cases": [], "more": 0, "solved_cases": [], "rounds": [], "failures": {}, "scores_only": True}
+_NOTHING = {"cases": [], "more": 0, "solved_cases": [], "rounds": [], "failures": {}}
+_SCORES_ONLY = {**_REPORT, **_NOTHING, "scores_only": True}
 
 ROLE_EXAMPLES: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     "proposer": (_PROPOSER,),

@@ -51,7 +51,7 @@ def shown_path(key: str) -> str:
 
 
 def environment(sources: Mapping[str, str]) -> Any:
-    """A Jinja environment over exactly these sources. What draws at random is taken out: equal values, equal prompts."""
+    """A Jinja environment over exactly these sources. What draws at random is taken out."""
     from jinja2 import FunctionLoader, StrictUndefined
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
@@ -141,7 +141,8 @@ def _referenced(key: str, text: str, problems: list[Problem]) -> list[tuple[str,
         at = Problem(file, node.lineno, column_of(lines[node.lineno - 1], ""), "")
         names = getattr(node.template, "value", None)
         if isinstance(node, nodes.Extends) or not isinstance(names, str):
-            what = "extends is not used in prompts" if isinstance(node, nodes.Extends) else "the file's name must be fixed"
+            extends = isinstance(node, nodes.Extends)
+            what = "extends is not used in prompts" if extends else "the file's name must be fixed"
             problems.append(Problem(at.file, at.line, at.column, what, "include the shared part by its name"))
         else:
             found.append((names, at))

@@ -21,7 +21,7 @@ _TOLD = {None, *get_args(Boundary)}
 
 
 def report(params: Json, inputs: Mapping[str, Artifact], services: Services) -> Output:
-    """inputs: `evaluated` (the harness on feedback questions), `questions`, and `history_0` … (rounds before, oldest first).
+    """inputs: `evaluated` (the harness on feedback questions), `questions`, and `history_0` … (the rounds before).
 
     params: prompt, family; failures, successes (questions shown), history (rounds shown), show_gold, show_answers,
     show_traces, trace_chars, scores_only. Value: text, and the harness it is about.
@@ -45,7 +45,8 @@ def report(params: Json, inputs: Mapping[str, Artifact], services: Services) -> 
     text = render_text(frozen_prompt(params["prompt"]), values)
     harness = evaluated.value["harness"]
     found = text_digest(text)
-    rows = {"reports": [{"harness_id": harness["id"], "text_digest": found}], "texts": [{"digest": found, "text": text}]}
+    row = {"harness_id": harness["id"], "text_digest": found}
+    rows = {"reports": [row], "texts": [{"digest": found, "text": text}]}
     return Output({"text": text, "harness": harness}, rows)
 
 
@@ -133,4 +134,5 @@ def _round(number: int, value: Json) -> dict[str, Json]:
         }
         for edit in value["edits"]
     ]
-    return {"number": number, "parent_score": value["parent_score"], "kept_parent": value["chosen_slot"] < 0, "edits": edits}
+    kept = value["chosen_slot"] < 0
+    return {"number": number, "parent_score": value["parent_score"], "kept_parent": kept, "edits": edits}

@@ -2,7 +2,7 @@
 
 import re
 
-INSTRUCTION = "Write only the final answer between <answer> and </answer>."
+INSTRUCTION = "Put the final answer between <answer> and </answer>."
 
 
 def run(question, tools):

@@ -3,8 +3,9 @@
 import re
 
 TURNS = 6
-INSTRUCTIONS = """Solve this with Python: write code in a ```python block and print what you need. You are then shown what it printed.
-When you know the answer, write no code, only the final answer between <answer> and </answer>."""
+INSTRUCTIONS = """Solve this with Python: write code in a ```python block and print what you need.
+You are then shown what it printed.
+When you know the answer, write no more code: put the final answer between <answer> and </answer>."""
 
 
 def run(question, tools):

@@ -104,7 +104,8 @@ def test_a_prompt_that_is_not_there_is_named_with_the_nearest(folder):
 
 def test_blocks_become_messages_in_order(folder):
     body = "{% block user %}\nQ: {{ q }}\n{% endblock %}\n{% block system %}\nBe short.\n{% endblock %}\n"
-    assert render(loaded(folder, body, q="?"), {"q": "why"}) == [Message("system", "Be short.\n"), Message("user", "Q: why\n")]
+    messages = render(loaded(folder, body, q="?"), {"q": "why"})
+    assert messages == [Message("system", "Be short.\n"), Message("user", "Q: why\n")]
 
 
 def test_a_file_without_blocks_is_one_user_message(folder):
@@ -160,7 +161,8 @@ def test_an_included_file_may_only_use_what_the_prompt_declares(folder):
 
 
 def test_a_missing_include_is_named_at_the_line_that_asks(folder):
-    assert problems(folder, 'a\n{% include "mine/shred.j2" %}')[0].startswith("prompts/mine/p.j2:3:1: no prompt 'mine/shred'")
+    (found,) = problems(folder, 'a\n{% include "mine/shred.j2" %}')
+    assert found.startswith("prompts/mine/p.j2:3:1: no prompt 'mine/shred'")
 
 
 def test_an_include_by_variable_is_refused(folder):

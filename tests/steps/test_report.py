@@ -47,7 +47,7 @@ def family(tmp_path, monkeypatch):
 
 
 def rollout(i: int, score: float, **changed) -> dict:
-    row = {"candidate": 0, "question_id": QUESTIONS[i].id, "repeat": 0, "harness_id": HARNESS.id, "answer": f"answer{i}"}
+    row = {"question_id": QUESTIONS[i].id, "repeat": 0, "harness_id": HARNESS.id, "answer": f"answer{i}"}
     row |= {"score": score, "completed": True, "failure": None, "boundary": None, "error": None, "seconds": 1.5}
     return row | changed
 
@@ -55,7 +55,7 @@ def rollout(i: int, score: float, **changed) -> dict:
 def call(i: int, position: int, kind: str, sent, received) -> tuple[dict, list[dict]]:
     """The row of one tool call, and its texts."""
     texts = [v if isinstance(v, str) else json.dumps(v) for v in (sent, received)]
-    row = {"candidate": 0, "question_id": QUESTIONS[i].id, "repeat": 0, "position": position, "kind": kind, "seconds": 9.0}
+    row = {"question_id": QUESTIONS[i].id, "repeat": 0, "position": position, "kind": kind, "seconds": 9.0}
     row |= {"sent_digest": text_digest(texts[0]), "received_digest": text_digest(texts[1]), "reused": False}
     return row, [{"digest": text_digest(t), "text": t} for t in texts]
 
@@ -72,7 +72,8 @@ def evaluated(rollouts: list[dict], calls=()) -> Artifact:
         "n": len(QUESTIONS),
         "question_ids": [q.id for q in QUESTIONS],
     }
-    rows = {"rollouts": rollouts, "events": [row for row, _ in calls], "texts": [t for _, texts in calls for t in texts]}
+    texts = [text for _, both in calls for text in both]
+    rows = {"rollouts": rollouts, "events": [row for row, _ in calls], "texts": texts}
     return artifact(value, rows)
 
 
@@ -89,8 +90,9 @@ def past(score: float | None, chosen: int = -1, **changed) -> dict:
 
 
 def test_the_scores_stand_first():
-    text = told([rollout(0, 1.0), rollout(1, 0.0), rollout(2, 0.5), rollout(3, 0.0, completed=False, failure="timeout", boundary="limits")])
-    assert "Score 0.375 on 6 questions, 1 of them fully solved. 75 % of the runs" in text
+    slow = rollout(3, 0.0, completed=False, failure="timeout", boundary="limits")
+    text = told([rollout(0, 1.0), rollout(1, 0.0), rollout(2, 0.5), slow])
+    assert "Score 0.375 on 6 questions, 1 of them fully solved.\n75 % of the runs" in text
     assert "Failures: timeout 1." in text
 
 
@@ -115,14 +117,15 @@ def test_gold_answers_and_traces_vanish_when_the_spec_hides_them():
 
 
 def test_scores_only_tells_scores_and_nothing_else():
-    rollouts, calls = [rollout(4, 0.0, failure="error", boundary="harness")], [call(4, 0, "python", "print(1)", {"stdout": "1"})]
+    rollouts = [rollout(4, 0.0, failure="error", boundary="harness")]
+    calls = [call(4, 0, "python", "print(1)", {"stdout": "1"})]
     text = told(rollouts, calls, [past(0.5)], scores_only=True, successes=3)
-    assert text.count("\n") == 3 and "What is" not in text and "error" not in text and "Ask twice" not in text
+    assert text.count("\n") == 4 and "What is" not in text and "error" not in text and "Ask twice" not in text
 
 
 def test_each_sort_of_failure_is_seen_before_a_second_of_the_same():
-    rollouts = [rollout(i, 0.0) for i in range(4)] + [rollout(4, 0.0, failure="timeout", boundary="limits"), rollout(5, 0.5)]
-    text = told(rollouts, failures=3)
+    slow = rollout(4, 0.0, failure="timeout", boundary="limits")
+    text = told([*(rollout(i, 0.0) for i in range(4)), slow, rollout(5, 0.5)], failures=3)
     assert all(f"What is {n} + {n}?" in text for n in (1, 5, 6)) and "3 more were not solved" in text
 
 
@@ -135,7 +138,7 @@ def test_the_text_does_not_depend_on_the_order_in_which_rollouts_ended():
 def test_a_trace_shows_each_call_and_what_came_back():
     calls = [
         call(1, 1, "python", "print(2 + 2)", {"stdout": "4\n", "stderr": "", "ok": True}),
-        call(1, 0, "lm", [{"role": "user", "content": "first"}, {"role": "user", "content": "the last message"}], '{"a": 1}'),
+        call(1, 0, "lm", [{"content": "first"}, {"content": "the last message"}], '{"a": 1}'),
         call(2, 0, "lm", [{"role": "user", "content": "another question's"}], "x"),
     ]
     text = told([rollout(1, 0.0)], calls)
@@ -151,21 +154,23 @@ def test_a_long_trace_is_cut_in_its_middle():
 
 def test_what_a_broken_machine_did_is_never_told():
     """A dead server must not reach the proposer as if the harness had failed."""
-    rollouts = [rollout(0, 0.0), rollout(1, 0.0, answer=None, failure="infra_error", boundary="service", error="connection refused")]
+    dead = rollout(1, 0.0, answer=None, failure="infra_error", boundary="service", error="connection refused")
     calls = [call(0, 0, "service", "POST /v1", "503"), call(0, 1, "lm", [{"role": "user", "content": "q"}], "r")]
-    text = told(rollouts, calls)
+    text = told([rollout(0, 0.0), dead], calls)
     assert not any(word in text for word in ("infra_error", "connection", "What is 2 + 2?", "503"))
 
 
 def test_a_graders_words_are_not_quoted():
-    text = told([rollout(0, 0.0, failure="crash", boundary="grader", error="cannot compare with gold-canary")], show_gold=False)
+    crashed = rollout(0, 0.0, failure="crash", boundary="grader", error="cannot compare with gold-canary")
+    text = told([crashed], show_gold=False)
     assert "gold-canary" not in text and "could not be graded" in text
 
 
 def test_a_gold_answer_that_only_a_checker_knows_is_left_out():
     question = Question.of("sums", "Colour the graph.", None, "g")
-    inputs = {"evaluated": evaluated([rollout(0, 0.0, question_id=question.id)]), "questions": artifact([question.to_json()])}
-    inputs["evaluated"].value["question_ids"][0] = question.id
+    run = evaluated([rollout(0, 0.0, question_id=question.id)])
+    run.value["question_ids"][0] = question.id
+    inputs = {"evaluated": run, "questions": artifact([question.to_json()])}
     params = PARAMS | {"prompt": load_prompt("report/reasoning_gym").to_json()}
     assert "right answer" not in report(params, inputs, None).value["text"]
 
@@ -173,7 +178,7 @@ def test_a_gold_answer_that_only_a_checker_knows_is_left_out():
 def test_earlier_edits_are_told_with_their_effect_oldest_first():
     failed = past(None, explanation="Vote.", outcome="search_not_found", message="block 1: the program has no line 'x'")
     text = told([rollout(0, 0.0)], history=[past(0.5, chosen=0), failed])
-    assert "Round 1, the harness scored 0.250\n- Ask twice.\n  Scored 0.500, adopted." in text
+    assert "Round 1\nThe harness scored 0.250.\n- Ask twice.\n  Scored 0.500, adopted." in text
     assert "- Vote.\n  Not run: search_not_found: block 1: the program has no line 'x'\nNo edit was adopted." in text
     assert text.index("Ask twice.") < text.index("Vote.")
 

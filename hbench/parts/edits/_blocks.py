@@ -74,4 +74,6 @@ def _misplaced(state: str, mark: str, block: int, line: int) -> str:
 def _hint(lines: list[str]) -> str:
     """Names a line that was perhaps meant as a mark."""
     near = next((line for line in lines if _ALMOST.fullmatch(line[:200])), None)
-    return f" (is {near.strip()[:40]!r} meant as one? marks start in column 0 and have exactly seven signs)" if near else ""
+    if near is None:
+        return ""
+    return f" (is {near.strip()[:40]!r} meant as one? marks start in column 0 and have exactly seven signs)"

@@ -13,7 +13,8 @@ _STATE = r"(?:\s+(?:is|are|stays?|remains?|goes|here|the|same|unchanged|as|befor
 _COMMENT = re.compile(
     rf"""\#+\s*[\[(<]*\s*(?:
       {_DOTS}
-    | {_DOTS}?\s*(?:keep\s+)?(?:the\s+)?(?:rest|remainder)(?:\s+of\s+(?:(?:the|this|your)\s+)?{_CODE}{_STATE}*|{_STATE}+)
+    | {_DOTS}?\s*(?:keep\s+)?(?:the\s+)?(?:rest|remainder)
+      (?:\s+of\s+(?:(?:the|this|your)\s+)?{_CODE}{_STATE}*|{_STATE}+)
     | {_DOTS}?\s*(?:keep\s+)?(?:the\s+)?(?:existing|remaining|previous|original|unchanged)\s+{_CODE}{_STATE}*
     | {_DOTS}?\s*(?:{_CODE}\s+)?(?:unchanged|omitted)
     | {_DOTS}.*\b(?:unchanged|omitted|existing|remaining|rest\s+of|same\s+as|as\s+before)\b.*
@@ -37,7 +38,8 @@ def elided_line(text: str, parent: str, tree: ast.Module | None) -> int | None:
 def _comments(text: str) -> list[tuple[int, str]]:
     tokens = tokenize.generate_tokens(io.StringIO(text).readline)
     try:
-        return [(t.start[0], t.string.strip()) for t in tokens if t.type == tokenize.COMMENT and t.line.lstrip()[:1] == "#"]
+        comments = [token for token in tokens if token.type == tokenize.COMMENT]
+        return [(token.start[0], token.string.strip()) for token in comments if token.line.lstrip().startswith("#")]
     except (tokenize.TokenError, SyntaxError):  # the tokenizer is stricter than the parser in odd corners
         return _loose_comments(text)
 

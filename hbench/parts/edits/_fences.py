@@ -10,7 +10,7 @@ _OPEN = re.compile(r"(?P<lead>[ \t]*(?:(?:[-*+]|\d{1,3}[.)])[ \t]+)?)(?P<sign>`{
 
 @dataclass(frozen=True, slots=True)
 class Fence:
-    """start, stop: half-open range of lines with both fences. body: lines between them, dedented by the fence's lead."""
+    """start, stop: half-open range of lines, both fences in it. body: lines between, dedented by the fence's lead."""
 
     start: int
     stop: int

@@ -4,7 +4,7 @@ import re
 
 
 def split_lines(text: str) -> list[str]:
-    """Lines with their ends; joined again they are `text`. Only \\n ends a line, a \\r before it stays with its line."""
+    """Lines with their ends; joined again they are `text`. Only \\n ends a line; a \\r before it stays in the line."""
     return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 

@@ -3,11 +3,11 @@
 import difflib
 from collections.abc import Sequence
 
-_PLAIN = str.maketrans({"“": '"', "”": '"', "„": '"', "‘": "'", "’": "'", "\u00a0": " ", "…": "...", "–": "-", "—": "-"})
+_PLAIN = str.maketrans("“”„‘’–—\u00a0", "\"\"\"''-- ")
 
 
 def what_differs(lines: Sequence[str], search: Sequence[str]) -> str:
-    """One sentence: the first search line that the program lacks, the nearest line it has, and what tells them apart."""
+    """One sentence: the first search line that the program lacks, the nearest it has, and what tells them apart."""
     have = [_clip(line) for line in lines]
     for wanted in map(_clip, search):
         if wanted.strip() and wanted not in have:

@@ -43,7 +43,8 @@ def _parse(text: str, parent: str) -> ast.Module:
 
 
 def _elided(line: int) -> EditFailure:
-    return EditFailure("apply", "elided_code", f"line {line} of the result stands for lines left out; write them in full")
+    message = f"line {line} of the result stands for lines left out; write them in full"
+    return EditFailure("apply", "elided_code", message)
 
 
 def _syntax_message(bad: Exception, text: str) -> str:
@@ -64,7 +65,8 @@ def _check_entry(tree: ast.Module) -> None:
         raise EditFailure("apply", "bad_signature", f"line {last.lineno}: run must be an ordinary function (def run)")
     made = last if isinstance(last, ast.FunctionDef) else getattr(last, "value", None)
     if isinstance(made, (ast.FunctionDef, ast.Lambda)) and not _takes_two(made.args):
-        message = f"line {last.lineno}: run({ast.unparse(made.args)}) must be callable as run(question, tools)"
+        names = ", ".join(arg.arg for arg in (*made.args.posonlyargs, *made.args.args, *made.args.kwonlyargs))
+        message = f"line {last.lineno}: run takes ({names}); it must be callable as run(question, tools)"
         raise EditFailure("apply", "bad_signature", message)
 
 

@@ -12,7 +12,7 @@ class Completed(Part):
     """Share of questions on which run() returned text within its limits; 0 when nothing ran."""
 
     kind: Literal["completed"] = "completed"
-    weight: float = Field(0.15, description="0.15 in the paper: all run and all wrong gives 0.30 with parsed and applied")
+    weight: float = Field(0.15, description="0.15 in the paper: all run and all wrong earns 0.30 in all")
 
     def value(self, candidate: Candidate) -> float:
         """In [0, 1]."""

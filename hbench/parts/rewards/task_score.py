@@ -12,7 +12,7 @@ class TaskScore(Part):
     """J(h'; Q) in [0, 1]; 0 when the edit failed, never the parent's score."""
 
     kind: Literal["task_score"] = "task_score"
-    weight: float = Field(1.0, description="Unknown in the paper (1.0 or 0.7); terms are stored apart, so both can be had")
+    weight: float = Field(1.0, description="1.0 or 0.7 in the paper, which is unclear; terms are stored apart")
 
     def value(self, candidate: Candidate) -> float:
         """In [0, 1]."""

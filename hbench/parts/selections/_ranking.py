@@ -25,7 +25,7 @@ def best(parent: Scored, candidates: Sequence[Scored]) -> Scored | None:
 
 
 def best_above(parent: Scored, candidates: Sequence[Scored]) -> Scored:
-    """The best candidate when it is strictly above the parent, else the parent. A parent that did not run is below all."""
+    """The best candidate when strictly above the parent, else the parent. A parent that did not run is below all."""
     found = best(parent, candidates)
     if found is None or (parent.score is not None and found.score <= parent.score):
         return parent

@@ -32,7 +32,9 @@ def test_the_block_may_be_tagged_python_or_not_at_all(tag):
     assert edited(f"Why.\n```{tag}\n{CODE}```\n") == CODE
 
 
-@pytest.mark.parametrize(("opening", "closing"), [("~~~python", "~~~"), ("````python", "````"), ("```python", "`````  "), ("~~~~", "~~~~~")])
+@pytest.mark.parametrize(
+    ("opening", "closing"), [("~~~python", "~~~"), ("````python", "````"), ("```python", "`````  "), ("~~~~", "~~~~~")]
+)
 def test_fences_of_either_sign_are_closed_by_one_at_least_as_long(opening, closing):
     assert edited(f"{opening}\n{CODE}{closing}\n") == CODE
 
@@ -95,7 +97,7 @@ def test_a_program_may_handle_thoughts_itself():
 
 
 def test_the_explanation_is_everything_but_the_block():
-    assert EDITS.parse(f"Diagnosis.\n```python\n{CODE}```\nEnd.", "stop").explanation == "Diagnosis.\n\nEnd.".replace("\n\n", "\n")
+    assert EDITS.parse(f"Diagnosis.\n```python\n{CODE}```\nEnd.", "stop").explanation == "Diagnosis.\nEnd."
 
 
 def test_the_program_takes_the_line_ends_of_the_parent():
@@ -137,7 +139,9 @@ def test_too_many_lines_are_counted_as_python_counts_them():
     assert kind(f"```python\n{long}x = 2\n```") == "too_many_lines"
 
 
-PIECES = st.sampled_from(["```", "```python", "~~~", "````", "   ```py", CODE.strip(), "x = (", "<think>", "</think>", "", "1. ```"])
+PIECES = st.sampled_from(
+    ["```", "```python", "~~~", "````", "   ```py", CODE.strip(), "x = (", "<think>", "</think>", "", "1. ```"]
+)
 
 
 @given(st.lists(PIECES | st.text(max_size=15), max_size=20))

@@ -42,7 +42,8 @@ def test_all_run_and_all_right_earns_130():
 
 
 def test_completion_and_score_count_by_question():
-    assert reward(Candidate(PARENT, "…", CHILD, rollouts=ran(1.0, None, 0.0, 0.5))) == pytest.approx(0.15 + 0.15 * 0.75 + 0.375)
+    candidate = Candidate(PARENT, "…", CHILD, rollouts=ran(1.0, None, 0.0, 0.5))
+    assert reward(candidate) == pytest.approx(0.15 + 0.15 * 0.75 + 0.375)
 
 
 def test_a_response_that_does_not_parse_earns_nothing():
