@@ -62,11 +62,11 @@ def regenerate(name: str, results: Path, specs: Sequence[str] = ()) -> Exhibit:
     reached through the labels of each spec's newest finished run enter a cell. Raises HbenchError without a database.
     """
     from hbench.store.database import fold
-    from hbench.store.query import _connect
+    from hbench.store.query import open_read_only
 
     block, sql = read(name)
     folded = fold(results, wait_s=FOLD_WAIT_S)
-    with closing(_connect(results, READ_WAIT_S)) as connection:
+    with closing(open_read_only(results, READ_WAIT_S)) as connection:
         count_newest_runs(connection)
         made = regenerate_from(connection, (name, block, sql), load_sources(connection, specs or block.from_))
     if folded.how in ("busy", "held", "failed"):

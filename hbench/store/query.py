@@ -44,7 +44,7 @@ def query_frame(folder: Path | str, sql: str, values: Sequence[Any] = (), *, ret
 def _answered(folder: Path, sql: str, values: Sequence[Any], retry_s: float) -> Iterator[Any]:
     import duckdb
 
-    connection = _connect(folder, retry_s)
+    connection = open_read_only(folder, retry_s)
     try:
         statements = connection.extract_statements(sql)
         for statement in statements:
@@ -64,7 +64,7 @@ def _answered(folder: Path, sql: str, values: Sequence[Any], retry_s: float) -> 
         connection.close()
 
 
-def _connect(folder: Path, retry_s: float) -> Any:
+def open_read_only(folder: Path, retry_s: float) -> Any:
     """A read-only connection. A fold may hold the file, or just be putting another one in its place: both pass."""
     import duckdb
 
