@@ -115,7 +115,8 @@ def overridden(tree: Tree, overrides: Sequence[str]) -> tuple[Tree, list[Problem
             said = f"{text!r}: {made.problems[0].what}" if "" not in place else f"expected a.b=value, got {text!r}"
             problems.append(Problem(COMMAND_LINE, said))
             continue
-        mark = replace(COMMAND_LINE, written=made.tree.mark((place[0],)).written)
+        at = made.tree.mark((place[0],))
+        mark = replace(COMMAND_LINE, written=at.written, hidden=at.hidden)
         tree = overlay(_narrowed(tree, place), setting(place, made.tree.values[place[0]], mark))
         problems += _without_effect(tree, ".".join(place))
     return tree, problems

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ NOT_IN_ARMS = ("name", "plan", "machine", "extends", "sweep", "arms")  # an arm 
 class Spec:
     """One validated experiment description: one point of a sweep, with all its arms.
 
-    point: dotted path -> value. digest: of all but name, description and machine. text: YAML of what is hashed.
+    point: dotted path -> value. digest: of all but name, description and machine.
     """
 
     name: str
@@ -34,11 +35,18 @@ class Spec:
     digest: str
     arms: "Mapping[str, AdaptationSpec | EvaluationSpec]"
     machine: "MachineBlock"
-    text: str
+
+    @cached_property
+    def text(self) -> str:
+        """YAML of what is hashed: every field that can change a result, defaults written out. Holds no secret."""
+        import yaml
+
+        return yaml.safe_dump(_hashed(self), sort_keys=False, allow_unicode=True, width=120)
 
     def limited(self, most: int) -> "Spec":
         """The same with at most `most` questions a split: another spec, with a digest of its own."""
-        return _spec(self, {name: block.limited(most) for name, block in self.arms.items()})
+        fewer = {name: block.limited(most) for name, block in self.arms.items()}
+        return _digested(replace(self, arms=fewer))
 
 
 def load(path: Path | str, overrides: Sequence[str] = ()) -> list[Spec]:
@@ -77,7 +85,7 @@ def _points(tree: Tree, file: str, problems: list[Problem]) -> list[Spec]:
     for point, at in found if plan else ():
         arms = _arms(at, plan, problems)
         if arms and not problems:
-            specs.append(_spec(Spec(_name(arms, file), plan, file, point, "", {}, _machine(arms, at), ""), arms))
+            specs.append(_digested(Spec(_name(arms, file), plan, file, point, "", arms, _machine(arms, at))))
     if not problems:
         problems += _same(specs, tree)
     return specs
@@ -157,13 +165,12 @@ def _name(arms: Mapping[str, Any], file: str) -> str:
     return next(iter(arms.values())).name or Path(file).stem
 
 
-def _spec(spec: Spec, arms: Mapping[str, Any]) -> Spec:
-    """`spec` with these arms, and the digest and text that follow from them."""
-    import yaml
+def _digested(spec: Spec) -> Spec:
+    return replace(spec, digest=digest(_hashed(spec)))
 
-    hashed = {name: block.hashed() for name, block in arms.items()}
-    text = yaml.safe_dump({"plan": spec.plan, "arms": hashed}, sort_keys=False, allow_unicode=True, width=120)
-    return replace(spec, arms=dict(arms), digest=digest({"plan": spec.plan, "arms": hashed}), text=text)
+
+def _hashed(spec: Spec) -> Json:
+    return {"plan": spec.plan, "arms": {name: block.hashed() for name, block in spec.arms.items()}}
 
 
 def _same(specs: Iterable[Spec], tree: Tree) -> list[Problem]:

@@ -41,8 +41,8 @@ class ReachBlock(Block):
         16, ge=1, description="Most requests in one batch of an in-process engine; 8 to 16 suit a CPU."
     )
     threads: Whole = Field(1, ge=1, description="Torch threads; two on two busy cores are slower than one.")
-    latency_ms: Number = Field(
-        0.0, ge=0, description="Milliseconds that a recorded reply waits, to rehearse a slow server."
+    latency_ms: Number | tuple[Number, Number] = Field(
+        0.0, description="Milliseconds that a recorded reply waits, or [least, most], to rehearse a slow server."
     )
     api_key_env: Annotated[str, AfterValidator(_variable)] | None = Field(
         None, min_length=1, description="Name of the environment variable that holds the key; never the key."
@@ -52,11 +52,12 @@ class ReachBlock(Block):
 class MachineBlock(Block):
     """What this machine may use. Recorded with each run, hashed nowhere."""
 
-    workers: Whole = Field(4, ge=1, description="Steps under way at once; most of them wait for a model.")
+    workers: Whole = Field(16, ge=1, description="Steps under way at once; most of them wait for a model.")
     in_flight: Whole = Field(64, ge=1, description="Rollouts alive at once over all steps.")
     sandbox: Literal["auto", "namespaces", "landlock", "none"] = Field(
         "auto", description="Jail for model-written code; auto takes the strongest there is. none runs it unconfined."
     )
+    fold_s: Number = Field(5.0, gt=0, description="Seconds between folds into the database while a run goes on.")
     executor: Literal["local"] = Field("local", description="Where steps run: threads on this machine.")
     models: dict[str, ReachBlock] = Field({}, description="Model name -> how it is reached.")
 

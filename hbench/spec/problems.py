@@ -12,12 +12,14 @@ class Mark:
     """Where something stands. line and column count from 1; line 0 stands for the whole file or the command line.
 
     written: the text of a plain (unquoted) scalar as the author wrote it: `1.10`, where the value is 1.1.
+    hidden: the value may come from the environment, so no message repeats it.
     """
 
     file: str
     line: int = 0
     column: int = 0
     written: str = field(default="", compare=False)
+    hidden: bool = field(default=False, compare=False)
 
     def __str__(self) -> str:
         return f"{self.file}:{self.line}:{self.column}" if self.line else self.file

@@ -4,7 +4,7 @@ import math
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ OPENING = re.compile(r"(?<!\\)\$\{([^{}]*\}?)")
 
 _TAGS = {f"tag:yaml.org,2002:{name}" for name in ("str", "map", "seq")}
 _HINTS = (
+    ("but found '?'", "inside { } and [ ] write '???' in quotes"),
     ("'\\t' that cannot start", "indent with blanks, not with tabs"),
     ("that cannot start any token", "put the text in quotes"),
     ("mapping values are not allowed", "put text that holds ': ' in quotes"),
@@ -184,8 +185,9 @@ class _Walk:
 
     def entry(self, node: Any, place: Place, mark: Mark) -> bool:
         """Walks on below `place`; False when the value cannot stay."""
-        plain = node.value if isinstance(node.value, str) and node.style is None else ""
-        self.marks[place] = Mark(mark.file, mark.line, mark.column, plain)
+        text = node.value if node.id == "scalar" else ""
+        hidden = place[0] == "machine" and "${" in text
+        self.marks[place] = replace(mark, written=text if node.id == "scalar" and not node.style else "", hidden=hidden)
         trouble = _value_trouble(node, place, id(node) in self.seen)
         self.seen.add(id(node))
         if trouble:

@@ -72,8 +72,8 @@ def _problem(raw: Mapping[str, Any], place: Place, made: type[BaseModel], tree: 
         text = raw["msg"].removeprefix("Value error, ")
         return Problem(mark, f"{name}: {text}" if name else text)
     got = _got(raw["input"], mark.written)
-    if place[:1] == ("machine",) and "oc.env" in mark.written:
-        got = f"what {mark.written} holds"  # never the value: it may be a secret
+    if mark.hidden:
+        return Problem(mark, f"{name}: expected {expected}, got something else", "the value is not shown: it may be secret")
     return Problem(mark, f"{name}: expected {expected}, got {got}", _hint(sort, raw["input"], mark.written, context))
 
 
