@@ -111,6 +111,7 @@ class _Teller:
             "gold": None if gold is None else clip(str(gold), SHORT_CHARS),
             "failure": row["failure"],
             "message": clip(message, SHORT_CHARS),
+            "printed": clip(self._texts.get(row.get("output_digest"), ""), SHORT_CHARS),
             "trace": trace(mine, self._texts, self._params["trace_chars"]),
         }
 

@@ -146,6 +146,13 @@ def test_a_trace_shows_each_call_and_what_came_back():
     assert '{"a": 1}' in text and "first" not in text and "another question's" not in text
 
 
+def test_what_the_harness_printed_is_told_with_the_trace():
+    _, texts = call(1, 0, "lm", "debug: 17", "x")
+    rollouts = [rollout(1, 0.0, output_digest=text_digest("debug: 17"))]
+    assert "It printed:\n    debug: 17" in told(rollouts, [({"question_id": "-", "repeat": 0}, texts)])
+    assert "debug: 17" not in told(rollouts, [({"question_id": "-", "repeat": 0}, texts)], show_traces=False)
+
+
 def test_a_long_trace_is_cut_in_its_middle():
     calls = [call(1, n, "lm", [{"role": "user", "content": f"call-{n}-" + "x" * 5000}], "y" * 5000) for n in range(30)]
     text = told([rollout(1, 0.0)], calls, trace_chars=1000)
