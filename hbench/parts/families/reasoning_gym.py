@@ -86,10 +86,6 @@ class ReasoningGym(Part):
     def grade_names(self) -> tuple[str, ...]:
         return ("score", "exact")
 
-    def prepare(self) -> None:
-        """Loads all that `grade` needs, so that a jail can do it once before it forks."""
-        _scorer(self.name, json.dumps(self.settings, sort_keys=True))
-
     def grade(self, answer: str, question: Question) -> Mapping[str, float]:
         """score: the library's, partial credit included; exact: 1.0 where score is at least 1 - 1e-9, else 0.0.
 
@@ -97,14 +93,15 @@ class ReasoningGym(Part):
         (it raises). Runs the library's scorer, which may evaluate the answer: jail only.
         """
         stripped = answer.strip()
-        score = self._score(stripped, question) if stripped else 0.0
+        score = self._score(stripped, question)  # an empty answer too: that is how a jail loads the libraries
+        score = score if stripped else 0.0
         return {"score": score, "exact": 1.0 if score >= EXACT else 0.0}
 
     def _score(self, answer: str, question: Question) -> float:
         metadata = question.meta["entry"]
         family = metadata.get("source_dataset", self.name)  # of a composite: the family this question is from
-        entry = _pool.revive(family, {"question": question.text, "answer": question.answer, "metadata": metadata})
-        scorer = _scorer(self.name, json.dumps(self.settings, sort_keys=True))
+        entry = _pool.revive({"question": question.text, "answer": question.answer, "metadata": metadata})
+        scorer = _scorer(self.name, json.dumps(self.settings, sort_keys=True))  # loads the library; its trouble is no answer's
         try:
             with contextlib.redirect_stdout(io.StringIO()):  # tower_of_hanoi prints what it does not like
                 score = float(scorer.score_answer(answer, entry))

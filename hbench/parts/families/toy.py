@@ -18,7 +18,7 @@ class Toy(Part):
 
     kind: Literal["toy"]
     name: str = Field("toy", description="shown as the family's name; another name is another pool")
-    ask: Literal["copy", "sum"] = "copy"
+    ask: Literal["copy", "sum"] = Field("copy", description="copy: repeat a number; sum: add two numbers")
     pool: int = Field(1_000_000, ge=1, description="questions in the pool")
     distinct: int | None = Field(None, ge=1, description="different questions in the pool; the rest repeat them")
 
