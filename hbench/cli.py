@@ -30,10 +30,11 @@ class Format(str, Enum):
 @app.command()
 def check(specs: Annotated[list[str] | None, typer.Argument(help="Spec files; all of specs/ when none.")] = None) -> None:
     """Check specs: everything under specs/ (or the files named) is read, validated and compiled."""
+    from hbench.exhibits.block import ExhibitBlock
     from hbench.plan import compile
     from hbench.spec import check_all, check_files
 
-    found = check_files(specs, compile=compile) if specs else check_all(compile=compile)
+    found = check_files(specs, compile, ExhibitBlock) if specs else check_all(None, compile, ExhibitBlock)
     for problem in found.problems:
         typer.echo(str(problem), err=True)
     typer.echo(found.summary())
@@ -90,9 +91,18 @@ def _tell(result) -> None:
 @app.command()
 def runs(results: Results = Path("results"), last: Annotated[int, typer.Option(help="How many.")] = 20) -> None:
     """List the newest runs: spec, outcome, steps."""
-    from hbench.store.query import fold_and_query, render
+    typer.echo(_answer(results, RUNS_SQL.format(last=int(last)), "table"))
 
-    typer.echo(render(fold_and_query(results, RUNS_SQL.format(last=int(last))), "table"))
+
+def _answer(results: Path, query: str, output: str) -> str:
+    """The rows of a query as text; what has finished is folded in first."""
+    from hbench.store.database import fold
+    from hbench.store.query import query as ask
+    from hbench.store.render import render
+
+    for message in fold(results, wait_s=2.0).messages:
+        typer.echo(message, err=True)
+    return render(ask(results, query), output)
 
 
 RUNS_SQL = """
@@ -100,12 +110,12 @@ select
   r.run_id,
   s.name,
   r.outcome,
-  json_extract_string(r.machine, '$.limit') as "limit",
+  r.limited,
   count(*) filter (where t.status = 'ran') as ran,
   count(*) filter (where t.status = 'cached') as cached,
   count(*) filter (where t.status = 'failed') as failed,
   count(*) filter (where t.status = 'skipped') as skipped,
-  round(r.ended_at - r.started_at, 1) as seconds
+  round(epoch(r.ended_at) - epoch(r.started_at), 1) as seconds
 from runs as r
 left join specs as s using (spec_digest)
 left join run_steps as t using (run_id)
@@ -122,17 +132,14 @@ def sql(
     results: Results = Path("results"),
 ) -> None:
     """Query the results, read-only. Finished steps are folded in first."""
-    from hbench.store.query import fold_and_query, render
-
     if query is not None:
-        typer.echo(render(fold_and_query(results, query), output.value))
+        typer.echo(_answer(results, query, output.value))
         return
     _prompt(results, output.value)
 
 
 def _prompt(results: Path, output: str) -> None:
     from hbench.core.failure import HbenchError
-    from hbench.store.query import fold_and_query, render
 
     if sys.stdin.isatty():
         import readline  # noqa: F401  (gives input() history and editing)
@@ -146,7 +153,7 @@ def _prompt(results: Path, output: str) -> None:
                 return
             continue
         try:
-            typer.echo(render(fold_and_query(results, line), output))
+            typer.echo(_answer(results, line, output))
         except HbenchError as bad:
             typer.echo(str(bad), err=True)
 
@@ -160,9 +167,11 @@ def exhibit(
     """Regenerate an exhibit: Markdown, CSV and LaTeX under results/exhibits/, and the table here."""
     from hbench.exhibits.exhibit import regenerate
     from hbench.exhibits.render import markdown, write
+    from hbench.store.artifacts import Store
 
     made = regenerate(name, results, specs or [])
     files = write(made, results / "exhibits")
+    Store(results).put_exhibit(name, {"exhibit_cells": made.table_rows()})
     typer.echo(markdown(made))
     typer.echo("written: " + ", ".join(str(f) for f in files), err=True)
 
@@ -173,12 +182,13 @@ def schema(
     write: Annotated[Path | None, typer.Option(help="Write all of them into this folder instead.")] = None,
 ) -> None:
     """Print the JSON Schema of specs, for editors; --write FOLDER renews the files that specs name."""
+    from hbench.exhibits.block import ExhibitBlock
     from hbench.spec.json_schema import json_schema_text, write_all
 
     if write is not None:
-        typer.echo("\n".join(str(file) for file in write_all(write)))
+        typer.echo("\n".join(str(file) for file in write_all(write, ExhibitBlock)))
     else:
-        typer.echo(json_schema_text(sort))
+        typer.echo(json_schema_text(sort, ExhibitBlock), nl=False)
 
 
 @app.command()

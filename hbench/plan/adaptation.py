@@ -3,7 +3,7 @@
 from typing import Any
 
 from hbench.plan.layout import Layout, Tag
-from hbench.plan.measure import held_out, measure, seed_harness, splits
+from hbench.plan.measure import development, held_out, measure, seed_harness, split
 from hbench.plan.step import Step
 
 
@@ -13,10 +13,11 @@ def adaptation(lay: Layout) -> None:
     Independent proposals are the same plan with `rounds: 1` and more proposals; fixed harnesses have `rounds: 0`.
     """
     spec = lay.spec
-    feedback, scoring, evaluation = splits(lay)
+    evaluation = split(lay, "evaluation")
     first = current = seed_harness(lay)
     past: list[Step] = []
     for t in range(spec.rounds):
+        feedback, scoring = development(lay, t)
         report = _report(lay, current, feedback, past, t)
         proposals = [_propose(lay, report, t, i) for i in range(spec.proposals)]
         draw = _scoring_seed(lay, t)
@@ -26,7 +27,7 @@ def adaptation(lay: Layout) -> None:
             for i, p in enumerate(proposals)
         ]
         for i, (proposal, trial) in enumerate(zip(proposals, trials, strict=True)):
-            _reward(lay, proposal, trial, t, i)
+            _reward(lay, (proposal, trial, parent), t, i)
         if spec.evaluate_all:
             held_out(lay, current, evaluation, Tag("held_out_round", f"round {t}, held out, parent", t))
             for i, p in enumerate(proposals):
@@ -42,7 +43,8 @@ def adaptation(lay: Layout) -> None:
 def _report(lay: Layout, current: Step, feedback: Step, past: list[Step], t: int) -> Step:
     spec = lay.spec
     run = measure(lay, current, feedback, Tag("feedback", f"round {t}, run on feedback questions", t))
-    history = {f"history_{r}": step["history"] for r, step in enumerate(past[-spec.report.history :] if past else [])}
+    shown = range(max(0, t - spec.report.history), t)
+    history = {f"history_{r}": past[r]["history"] for r in shown}
     params = {"family": spec.family.to_json(), **spec.report.to_json()}
     inputs = {"evaluated": run, "questions": feedback["questions"], **history}
     return lay.step("report", params, inputs, Tag("report", f"round {t}, report", t))
@@ -61,10 +63,10 @@ def _propose(lay: Layout, report: Step, t: int, slot: int) -> Step:
     return lay.step("propose", params, {"report": report}, tag)
 
 
-def _reward(lay: Layout, proposal: Step, trial: Step, t: int, slot: int) -> Step:
-    params = lay.spec.reward_json()
+def _reward(lay: Layout, scored: tuple[Step, Step, Step], t: int, slot: int) -> Step:
+    inputs = dict(zip(("candidate", "trial", "parent"), scored, strict=True))
     tag = Tag("reward", f"round {t}, reward of candidate {slot}", t, slot)
-    return lay.step("reward", params, {"candidate": proposal, "trial": trial}, tag)
+    return lay.step("reward", lay.spec.reward_json(), inputs, tag)
 
 
 def _select(lay: Layout, parent: Step, trials: list[Step], proposals: list[Step], t: int) -> Step:

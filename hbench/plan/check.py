@@ -20,7 +20,11 @@ READS: Mapping[str, Mapping[str, frozenset[str]]] = {
         "history": frozenset({"select"}),
     },
     "propose": {"report": frozenset({"report"})},
-    "reward": {"candidate": frozenset({"propose"}), "trial": frozenset({"evaluate"})},
+    "reward": {
+        "candidate": frozenset({"propose"}),
+        "trial": frozenset({"evaluate"}),
+        "parent": frozenset({"evaluate"}),
+    },
     "select": {
         "parent": frozenset({"evaluate"}),
         "candidate": frozenset({"evaluate"}),

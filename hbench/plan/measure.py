@@ -4,14 +4,16 @@ from hbench.plan.layout import Layout, Tag
 from hbench.plan.step import Step
 
 
-def splits(lay: Layout) -> tuple[Step, Step, Step]:
-    """The split steps of feedback, scoring and evaluation questions; scoring may be the feedback step itself."""
-    feedback = split(lay, "feedback")
+def development(lay: Layout, t: int) -> tuple[Step, Step]:
+    """The split steps of a round's feedback and scoring questions; scoring may be the feedback step itself."""
+    round_ = t if lay.spec.splits.redraw == "each_round" else 0
+    feedback = split(lay, "feedback", round_)
     same = lay.spec.splits.scoring == "same_as_feedback"
-    return feedback, feedback if same else split(lay, "scoring"), split(lay, "evaluation")
+    return feedback, feedback if same else split(lay, "scoring", round_)
 
 
-def split(lay: Layout, role: str) -> Step:
+def split(lay: Layout, role: str, round_: int = 0) -> Step:
+    """The questions of one role. A round past 0 draws new feedback and scoring questions, never new held-out ones."""
     spec = lay.spec
     params = {
         "family": spec.family.to_json(),
@@ -19,8 +21,9 @@ def split(lay: Layout, role: str) -> Step:
         "sizes": spec.splits.sizes(),
         "allow_fewer": spec.splits.allow_fewer,
         "seed": lay.seed("questions"),
+        "round": round_,
     }
-    return lay.step("split", params, {}, Tag(f"split_{role}", f"{role} questions"))
+    return lay.step("split", params, {}, Tag(f"split_{role}", f"{role} questions", round_ or None))
 
 
 def seed_harness(lay: Layout) -> Step:

@@ -8,7 +8,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hbench.core.digest import Json, digest
+from hbench.core.digest import digest
 from hbench.core.failure import HbenchError
 from hbench.core.output import Artifact
 from hbench.plan.plan import Plan
@@ -18,6 +18,7 @@ from hbench.runtime.loop import Interrupted
 from hbench.runtime.progress import Progress
 from hbench.runtime.services import RunServices
 from hbench.steps.step_kind import find
+from hbench.store.artifacts import StepRecord
 
 
 @dataclass(frozen=True)
@@ -101,13 +102,15 @@ class Execution:
 
     def _work(self, step: Step, key: str, inputs: dict[str, Artifact]) -> tuple[Artifact, bool]:
         """On a thread of its own: the artifact, and whether another process made it meanwhile."""
-        with self.store.open(key) as part:
-            if part.artifact is not None:
-                return part.artifact, True
-            started = time.time()
-            kind = find(step.kind)
-            output = kind.run(step.params, inputs, self.services.of(part, self._label(step)))
-            return part.commit(output, step_record(step, time.time() - started)), False
+        part = self.store.open(key, self.services.wait_politely)
+        if isinstance(part, Artifact):
+            return part, True
+        with part:
+            started = time.monotonic()
+            output = find(step.kind).run(step.params, inputs, self.services.of(part, self._label(step)))
+            seconds = time.monotonic() - started
+            record = StepRecord(step.kind, step.version, step.params, seconds, self.services.made_with())
+            return part.commit(output, record), False
 
     def _gather(self) -> None:
         if not self._running:
@@ -171,17 +174,6 @@ class Execution:
 
     def _label(self, step: Step) -> str:
         return self._labels.get(step.id, step.id[:8])
-
-
-def step_record(step: Step, seconds: float) -> dict[str, Json]:
-    """The row of table `steps` but for the key and the value. seconds and finished_at are volatile."""
-    return {
-        "kind": step.kind,
-        "version": step.version,
-        "params": step.params,
-        "seconds": seconds,
-        "finished_at": time.time(),
-    }
 
 
 def told_trouble(trouble: Exception) -> str:

@@ -30,6 +30,11 @@ class LoopThread:
         except (asyncio.CancelledError, CancelledError) as stopped:
             raise Interrupted from stopped
 
+    def check(self) -> None:
+        """Raises Interrupted once the run is being stopped."""
+        if self._stopping:
+            raise Interrupted
+
     def stop(self, last: Coroutine[Any, Any, Any] | None = None, seconds: float = 1.0) -> None:
         """Cancels everything, runs `last` (closing engines), and ends the thread, within about `seconds`."""
         self._stopping = True

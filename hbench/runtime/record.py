@@ -1,21 +1,17 @@
 """What is written down about a run: versions, machine, how each step ended."""
 
 import os
-import platform
 import subprocess
 import sys
 import time
-from importlib.metadata import PackageNotFoundError, version
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from hbench import __version__
 from hbench.core.digest import digest
 from hbench.plan.plan import Plan
 from hbench.runtime.execute import Ended
-
-LIBRARIES = ("duckdb", "pydantic", "omegaconf", "jinja2", "reasoning-gym", "torch", "transformers", "trl", "vllm")
-
+from hbench.runtime.versions import versions
 
 class RunRecord:
     """Rows of `runs` and `run_steps` for one plan of a run, appended as they become true."""
@@ -24,17 +20,17 @@ class RunRecord:
         self.plan = plan
         self.run_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{digest([plan.spec.digest, os.getpid(), time.time_ns()])[:8]}"
         self._mine = {step.id for step in plan.steps}
-        self._started = time.time()
         self._journal = store.open_run(self.run_id)
         self._row = {
             "run_id": self.run_id,
             "spec_digest": plan.spec.digest,
-            "started_at": self._started,
+            "started_at": now(),
             "versions": versions(),
-            "machine": {**machine, "limit": limit},
+            "machine": machine,
             "git_commit": git_commit(),
+            "limited": limit,
         }
-        self._append("running", None)
+        self._append(None, None)
 
     def heard(self, ended: Ended) -> None:
         """Keeps how a step ended, if it is one of this plan's."""
@@ -51,22 +47,16 @@ class RunRecord:
 
     def close(self, outcome: str) -> None:
         """outcome: finished, failed or interrupted."""
-        self._append(outcome, time.time())
+        self._append(outcome, now())
         self._journal.close()
 
-    def _append(self, outcome: str, ended_at: float | None) -> None:
+    def _append(self, outcome: str | None, ended_at: str | None) -> None:
         self._journal.append({"runs": [{**self._row, "outcome": outcome, "ended_at": ended_at}]})
 
 
-def versions() -> dict[str, str]:
-    """Versions of hbench, Python and the libraries that are installed."""
-    found = {"hbench": __version__, "python": platform.python_version()}
-    for name in LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
+def now() -> str:
+    """UTC, as a TIMESTAMP column takes it."""
+    return datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")
 
 
 def git_commit() -> str | None:

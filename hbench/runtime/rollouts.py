@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hbench.core.digest import derive_seed
-from hbench.core.extraction import final_text
+from hbench.core.thinking import after_thinking
 from hbench.core.failure import Failure, StepError
 from hbench.core.harness import Harness
 from hbench.core.protocols import LM
@@ -55,7 +55,7 @@ async def _graded(
     stage: Stage, answer: str, question: Question, belt: ToolBelt
 ) -> tuple[Mapping[str, float] | None, Failure | None]:
     """Grades of a completed answer; None and a Failure where there is no answer, or the grader broke on it."""
-    text = final_text(answer)
+    text = after_thinking(answer)
     if text is None or not text.strip():
         return None, _no_answer(belt)
     found = await stage.jails.grade(stage.family_block, text, question)

@@ -15,8 +15,6 @@ from hbench.runtime.progress import Progress
 from hbench.runtime.record import RunRecord
 from hbench.runtime.services import Machine, RunServices
 
-FOLD_EVERY_S = 5.0
-
 
 @dataclass(frozen=True)
 class Options:
@@ -59,7 +57,7 @@ def run(specs: Sequence[Any], options: Options = Options()) -> RunResult:
     progress = Progress(quiet=options.quiet)
     services = RunServices(machine_of(specs, options.results), progress)
     records = [_open_record(store, plan, options) for plan in plans]
-    folding = Folding(options.results)
+    folding = Folding(options.results, specs[0].machine.fold_s)
     outcome = "interrupted"
     execution = Execution(plans, store, services, progress, _to_all(records), options.retries)
     try:
@@ -109,24 +107,24 @@ def _result(
 class Folding:
     """Folds finished steps into the database now and then, in a thread; trouble with it never touches the run."""
 
-    def __init__(self, folder: Path):
-        self._folder = folder
+    def __init__(self, folder: Path, every_s: float):
+        self._folder, self._every_s = folder, every_s
         self._done = threading.Event()
         self._thread = threading.Thread(target=self._now_and_then, daemon=True)
         self._thread.start()
 
     def _now_and_then(self) -> None:
-        while not self._done.wait(FOLD_EVERY_S):
+        while not self._done.wait(self._every_s):
             self._fold(0.0)
 
     def _fold(self, wait_s: float) -> str:
         from hbench.store.database import fold
 
-        try:
-            fold(self._folder, wait_s=wait_s)
+        result = fold(self._folder, wait_s=wait_s)
+        if result.how in ("folded", "nothing"):
             return ""
-        except Exception as trouble:
-            return f"the database is not up to date ({trouble}); `hbench sql` or the next run folds again"
+        why = "; ".join(result.messages) or {"busy": "another process folds", "held": "it is open elsewhere"}[result.how]
+        return f"the database is not up to date yet ({why}); `hbench sql` and the next run fold again"
 
     def last(self) -> str:
         """The final fold; what went wrong with it, or an empty text."""

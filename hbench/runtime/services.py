@@ -18,6 +18,7 @@ from hbench.core.rollout import Rollout
 from hbench.runtime.loop import LoopThread
 from hbench.runtime.progress import Progress
 from hbench.runtime.rollouts import Stage, roll_out
+from hbench.runtime.versions import versions
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,8 @@ class RunServices:
         self._jails: Any = None
         self._slots: asyncio.Semaphore | None = None
         self._replies: Any = None
+        self._told: set[Any] = set()
+        self._versions = versions()
 
     def of(self, part: Part, label: str) -> "StepServices":
         """The services as one step sees them."""
@@ -59,6 +62,17 @@ class RunServices:
 
     def run(self, work: Any) -> Any:
         return self._loop.run(work)
+
+    def wait_politely(self, holder: Any) -> None:
+        """Called while another process makes what we want: says so once, and ends the wait when the run stops."""
+        self._loop.check()
+        if holder is not None and holder not in self._told:
+            self._told.add(holder)
+            self.progress.say(f"waiting for another run that makes the same step ({holder})")
+
+    def made_with(self) -> Json:
+        """Facts of this run that are noted with each step and never hashed."""
+        return {"sandbox": self.machine.sandbox, **self._versions}
 
     def jails(self) -> Any:
         with self._lock:

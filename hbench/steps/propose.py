@@ -7,7 +7,7 @@ from hbench.core.digest import Json, text_digest
 from hbench.core.harness import Harness
 from hbench.core.message import Reply, Request
 from hbench.core.output import Artifact, Output
-from hbench.core.prompt import load_prompt, render
+from hbench.core.prompt import frozen_prompt, render
 from hbench.core.protocols import Services
 from hbench.parts.part import build
 from hbench.steps.harness import harness_rows, harness_value
@@ -33,7 +33,7 @@ def propose(params: Json, inputs: Mapping[str, Artifact], services: Services) ->
 
 
 def _messages(params: Json, told: Json) -> tuple:
-    prompt = load_prompt(params["prompt"]["name"])
+    prompt = frozen_prompt(params["prompt"])
     values = {
         "family": params["family"],
         "harness": told["harness"]["files"]["harness.py"],
@@ -71,7 +71,6 @@ def _rows(candidate: Candidate, reply: Reply, request: Request, proposer) -> dic
         "parent_id": candidate.parent.id,
         "harness_id": candidate.harness.id if candidate.harness else None,
         "response_digest": text_digest(candidate.response),
-        "prompt_digest": text_digest(sent),
         "explanation": candidate.explanation,
         "outcome": failure.kind if failure else "applied",
         "parsed": candidate.parsed,
@@ -84,8 +83,20 @@ def _rows(candidate: Candidate, reply: Reply, request: Request, proposer) -> dic
         "seconds": reply.seconds,
     }
     texts = {text_digest(t): t for t in (candidate.response, sent)}
+    event = {
+        "position": 0,
+        "kind": "lm",
+        "role": proposer.role,
+        "model": proposer.digest[:16],
+        "request_id": request.id(proposer.identity),
+        "reused": reply.reused,
+        "sent_digest": text_digest(sent),
+        "received_digest": text_digest(candidate.response),
+        **{name: row[name] for name in ("finish_reason", "prompt_tokens", "completion_tokens", "seconds")},
+    }
     return {
         "candidates": [row],
+        "events": [event],
         "harnesses": harness_rows(candidate.harness) if candidate.harness else [],
         "models": [model_row(proposer)],
         "texts": [{"digest": d, "text": t} for d, t in texts.items()],

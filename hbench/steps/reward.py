@@ -16,11 +16,13 @@ VERSION = 1
 
 
 def reward(params: Json, inputs: Mapping[str, Artifact], services: Services) -> Output:
-    """inputs: `candidate` (propose) and `trial` (evaluate on scoring questions). Value: {"reward", "terms"}.
+    """inputs: `candidate` (propose), its `trial` and its `parent`'s (evaluate on scoring questions). Value: {"reward", "terms"}.
 
     Harness learning, section 3: the immediate reward of an edit, Σ weight x term.
     """
-    candidate = _candidate(inputs["candidate"].value, inputs["trial"], params["grade"])
+    value = inputs["candidate"].value
+    unchanged = value["failure"] is not None and value["failure"]["kind"] == "no_change"
+    candidate = _candidate(value, inputs["parent" if unchanged else "trial"], params["grade"])
     terms = {name: build("rewards", block) for name, block in params["terms"].items()}
     values = reward_terms(candidate, terms, params["no_change"])
     rows = [

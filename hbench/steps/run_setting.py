@@ -48,6 +48,6 @@ def model_row(model: ModelRef) -> dict[str, Json]:
         "role": model.role,
         "model": str(model.identity.get("weights") or model.identity.get("file") or model.identity.get("kind", "")),
         "revision": model.identity.get("revision") or model.identity.get("as_of"),
-        "engine": None,
         "sampling": model.sampling.to_json(),
+        "identity": model.identity,
     }

@@ -1,0 +1,107 @@
+"""Kills a run again and again along its length, and looks at what was under way each time."""
+
+import os
+import random
+import signal
+import subprocess
+import time
+from collections import Counter
+from contextlib import contextmanager
+from pathlib import Path
+
+import duckdb
+
+KILLS, IN_FOLD, WITH_READER, IN_HALF = 20, 3, 2, 5
+
+
+class Killer:
+    """Starts `hbench run SPEC` in a world and kills it at moments drawn uniformly over `length_s` of working time.
+
+    Between two kills the run works for as long as the moments lie apart; starting up comes on top. met: how many
+    kills fell into a step with half-written rows, into a fold, beside an open reader.
+    """
+
+    def __init__(self, world, spec: str, length_s: float, startup_s: float, seed: int):
+        self.world, self.spec, self.startup_s = world, spec, startup_s
+        self.random = random.Random(seed)
+        moments = sorted(self.random.uniform(0, length_s) for _ in range(KILLS))
+        self.gaps = [after - before for before, after in zip([0.0, *moments], moments)]
+        self.met: Counter[str] = Counter()
+        self.results = world.folder / "results"
+
+    def kill(self, i: int) -> None:
+        """Starts the run and kills it at its i-th moment."""
+        wants_fold = i % 3 == 2 and self.met["fold"] < IN_FOLD
+        with_reader = i % 5 == 4
+        with self._reader(with_reader):
+            process = self.world.start("run", self.spec, "-q")
+            self._wait(process, self.startup_s + self.gaps[i], wants_fold)
+            self._note(process, with_reader)
+            kill_tree(process)
+
+    def _wait(self, process: subprocess.Popen, seconds: float, wants_fold: bool) -> None:
+        """Until the moment; for some kills, on to the next fold (a few seconds at most)."""
+        try:
+            process.wait(seconds)
+        except subprocess.TimeoutExpired:
+            pass
+        end = time.monotonic() + 5
+        while wants_fold and time.monotonic() < end and process.poll() is None and not self._folding():
+            time.sleep(0.001)
+
+    def _note(self, process: subprocess.Popen, with_reader: bool) -> None:
+        if process.poll() is not None:
+            self.met["after the end"] += 1
+            return
+        self.met["half"] += any(f.stat().st_size for f in self.results.glob("steps/*/*.part/rows.jsonl"))
+        self.met["fold"] += self._folding()
+        self.met["reader"] += with_reader
+
+    def _folding(self) -> bool:
+        """Somebody holds the lock of folding right now."""
+        import fcntl
+
+        file = self.results / "fold.lock"
+        if not file.exists():
+            return False
+        with file.open() as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return True
+            return False
+
+    @contextmanager
+    def _reader(self, wanted: bool):
+        """Somebody's notebook: it holds the database open all along."""
+        file = self.results / "hbench.duckdb"
+        connection = None
+        if wanted and file.exists():
+            try:
+                connection = duckdb.connect(str(file), read_only=True)
+            except duckdb.Error:  # a killed fold may have left a WAL that only a writer can replay
+                pass
+        try:
+            yield
+        finally:
+            if connection is not None:
+                connection.execute("select count(*) from runs").fetchall()
+                connection.close()
+
+
+def kill_tree(process: subprocess.Popen) -> None:
+    """kill -9 of everything the command started."""
+    try:
+        os.killpg(process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+    process.wait()
+    process.stdout.close()
+
+
+def whole_lines(folder: Path) -> list[str]:
+    """Every whole line of every stored reply."""
+    lines: list[str] = []
+    for file in sorted(folder.glob("replies/*.jsonl")):
+        lines += [line for line in file.read_bytes().decode().split("\n")[:-1] if line]
+    return lines
