@@ -12,7 +12,7 @@ def tagged_answer(text: str | None, tag: str = "answer") -> str | None:
     """The inside of the last complete `<tag>…</tag>` behind the thinking, blanks around it dropped; None without one.
 
     The tag's case does not count. A tag that opens and never closes is no answer, however many closed ones stand
-    before it: the model was about to say something else. A thought closed by the wrong tag (`<think>…</notes>`) is closed.
+    before it: the model was about to say something else. A thought closed by a wrong tag (`<think>…</notes>`) is over.
     """
     said = after_thinking(_close_thought(text or ""))
     if said is None:
@@ -54,7 +54,7 @@ def boxed_answer(text: str | None) -> str | None:
 
 
 def last_number(text: str | None) -> str | None:
-    """The last number behind the thinking, thousands commas dropped; a comma or a full stop after it is no part of it."""
+    """The last number behind the thinking, thousands commas dropped; a comma or full stop after it is no part of it."""
     numbers = _NUMBER.findall(after_thinking(text or "") or "")
     return numbers[-1].replace(",", "") if numbers else None
 

@@ -25,9 +25,10 @@ _KEPT = 32  # pools remembered; three splits of a family in one run draw its que
 def split(params: Json, inputs: Mapping[str, Artifact], services: Services) -> Output:
     """params: family (block), role, sizes (role -> count, scoring may be same_as_feedback), seed, allow_fewer, round.
 
-    Value: role, family, questions, asked, got. Passed over: duplicates, and questions whose own answer does not score 1.
+    Value: role, family, questions, asked, got. Passed over: duplicates, and questions whose own answer scores below 1.
     A `round` (0 unless given) moves feedback and scoring on through the pool, and to its start again where it ends; the
-    evaluation questions never move. Raises StepError when the pool is too small (unless allow_fewer) or roles share a question.
+    evaluation questions never move. Raises StepError when the pool is too small (unless allow_fewer) or when two roles
+    share a question.
     """
     family = build("families", params["family"])
     sizes, round_ = _sizes(params["sizes"]), params.get("round") or 0
@@ -47,7 +48,7 @@ def cut(distinct: Sequence[Question], sizes: Mapping[str, int], round_: int = 0)
     held_out = sizes["evaluation"]
     rest = distinct[held_out:]
     start = _moved(sizes, round_)
-    turn = [rest[(start + i) % len(rest)] for i in range(sizes["scoring"] + sizes["feedback"])]  # all different: rest is longer
+    turn = [rest[(start + i) % len(rest)] for i in range(sizes["scoring"] + sizes["feedback"])]  # rest is no shorter
     return {
         "evaluation": list(distinct[:held_out]),
         "scoring": turn[: sizes["scoring"]],

@@ -27,7 +27,8 @@ def test_roles_share_no_question():
 
 
 def test_held_out_questions_stay_when_the_other_sizes_change():
-    assert contents("evaluation") == contents("evaluation", sizes={**SIZES, "feedback": 50, "scoring": "same_as_feedback"})
+    others = {**SIZES, "feedback": 50, "scoring": "same_as_feedback"}
+    assert contents("evaluation") == contents("evaluation", sizes=others)
 
 
 def test_scoring_may_be_the_feedback_questions():
@@ -41,7 +42,7 @@ def test_duplicates_are_passed_over():
 
 
 def test_a_pool_that_cannot_fill_the_splits_is_an_error_with_the_counts():
-    with pytest.raises(StepError, match=r"toy of .*: 9 different questions found, 13 wanted .*evaluation 6.*allow_fewer: true"):
+    with pytest.raises(StepError, match=r"toy of .*: 9 different questions found, 13 wanted .*allow_fewer: true"):
         cut("feedback", {"distinct": 9})
 
 
@@ -103,5 +104,5 @@ def test_case_142_c_roles_that_share_questions_are_refused_with_their_ids():
 
 def test_rows_name_every_question_in_its_order():
     output = cut("feedback")
-    assert [row["question_id"] for row in output.rows["split_questions"]] == [q["id"] for q in output.value["questions"]]
-    assert [row["question_id"] for row in output.rows["questions"]] == [q["id"] for q in output.value["questions"]]
+    ids = [question["id"] for question in output.value["questions"]]
+    assert [[row["question_id"] for row in output.rows[table]] for table in ("questions", "split_questions")] == [ids, ids]

@@ -1,8 +1,10 @@
 """Other words around the same puzzle: only framing prose changes, the puzzle's data stay byte for byte.
 
-A question is framing with gaps: literals[0] + data[0] + literals[1] + … + literals[n]. The literals of a family are what
-its questions have in common (`_frames.json`, made by `_derive_frames.py`); a question that fits no frame is one gap, and
-only gets other words before and after it.
+A question is framing with gaps: literals[0] + data[0] + literals[1] + … + literals[n]. The literals of a family are
+what its questions have in common (`_frames.json`, made by `_derive_frames.py`). A question that fits no frame is one
+gap, and only gets other words before and after it: those of aiw, basic_arithmetic, complex_arithmetic,
+family_relationships, needle_haystack, number_sequence, simple_equations, time_intervals, composite, about half of
+calendar_arithmetic and figlet_font, and some of kakurasu.
 """
 
 import json

@@ -78,7 +78,7 @@ def _import_family(name: str) -> None:
     packages = [".".join(module.split(".")[:n]) for n in range(1, module.count(".") + 1)]
     stand_ins = [_stand_in(package) for package in packages if package not in sys.modules]
     try:
-        importlib.import_module("reasoning_gym.coaching")  # first: the library's own order, else its imports go in a circle
+        importlib.import_module("reasoning_gym.coaching")  # first, as in the library: else imports go in a circle
         importlib.import_module(module)
     finally:
         for package in stand_ins:

@@ -39,7 +39,7 @@ TITLES = {
 
 
 def draw_lists() -> dict[str, list[str]]:
-    """Name of a list -> its families, sorted. Equal on every machine: the order is by digest, not by a random generator."""
+    """Name of a list -> its families, sorted. Equal on every machine: drawn by digest, not by a random generator."""
     able = eligible()
     rl = _draw("rl5", 5, able)
     sft = _draw("sft21", 21, able - {*rl})
@@ -48,7 +48,8 @@ def draw_lists() -> dict[str, list[str]]:
     lists["unseen26"] = sorted({*HARD, *lists["unseen21"]})
     lists["common15"] = _draw("common15", 15, lists["unseen21"])
     lists["table10_5"] = _draw("table10_5", 5, unseen - {*lists["unseen21"]})
-    return lists | {name: _draw(name, n, unseen) for name, n in {"c1_19": 19, "c2_24_canonical": 24, "c2_24_varied": 24}.items()}
+    alone = {"c1_19": 19, "c2_24_canonical": 24, "c2_24_varied": 24}
+    return lists | {name: _draw(name, count, unseen) for name, count in alone.items()}
 
 
 def eligible() -> set[str]:
@@ -65,7 +66,7 @@ def _draw(label: str, count: int, pool: Collection[str]) -> list[str]:
 
 def as_yaml(name: str, families: Collection[str]) -> str:
     """The spec fragment of one list."""
-    names = textwrap.fill(", ".join(families), 112, initial_indent="    ", subsequent_indent="    ", break_on_hyphens=False)
+    names = textwrap.indent(textwrap.fill(", ".join(families), 108), "    ")
     varied = "family: {format: varied}\n" if name.endswith("_varied") else ""
     return (
         "# yaml-language-server: $schema=../schema/fragment.json\n"

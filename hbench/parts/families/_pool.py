@@ -1,7 +1,8 @@
 """Draws entries of one reasoning-gym pool in a process of its own.
 
-Of its own, because eight families walk through sets of strings (their questions differ with PYTHONHASHSEED, fixed here to 0),
-two use the global random generators, one prints, and some import matplotlib or sympy. The library is trusted: no jail.
+Of its own, because eight families walk through sets of strings (their questions differ with PYTHONHASHSEED, fixed here
+to 0), two use the global random generators, one prints, some import matplotlib or sympy. The library is trusted, so
+there is no jail.
 """
 
 import json
@@ -21,22 +22,25 @@ from hbench.core.failure import StepError
 from hbench.parts.families import _library
 
 PACKAGE_ROOT = Path(__file__).resolve().parents[3]
-_SET_BY_HAND = {"PYTHONHASHSEED": "0", "PYTHONPATH": str(PACKAGE_ROOT), "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
+_SET_BY_HAND = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
 def entries(name: str, settings: Json, seed: int, start: int, stop: int) -> list[Json]:
-    """Entries `start` to `stop` of the pool with this seed, fewer where it ends: question, answer, metadata, gold_score.
+    """Entries `start` to `stop` of the pool with this seed, fewer where it ends.
 
-    Plain JSON; equal arguments give equal entries in any process. gold_score: what the library's own answer scores,
-    read back from JSON; None where it has none. Raises StepError when the library cannot make them.
+    Plain JSON: question, answer, metadata, gold_score; equal arguments give equal entries in any process. gold_score:
+    what the library's own answer scores, read back from JSON; None where it has none. Raises StepError when the
+    library cannot make them.
     """
     request = json.dumps({"name": name, "settings": settings, "seed": seed, "start": start, "stop": stop})
     command = [sys.executable, "-P", "-m", "hbench.parts.families._pool"]
-    environment = {**os.environ, **_SET_BY_HAND}
-    done = subprocess.run(command, input=request, capture_output=True, text=True, encoding="utf-8", env=environment)
+    path = os.pathsep.join(filter(None, [str(PACKAGE_ROOT), os.environ.get("PYTHONPATH")]))
+    around = {**os.environ, **_SET_BY_HAND, "PYTHONPATH": path}
+    done = subprocess.run(command, input=request, capture_output=True, text=True, encoding="utf-8", env=around)
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
-        raise StepError(f"reasoning-gym {library_version()} cannot make questions {start} to {stop} of {name}: {reason}")
+        made = f"reasoning-gym {library_version()} cannot make questions {start} to {stop} of {name}"
+        raise StepError(f"{made}: {reason}")
     return [json.loads(line) for line in done.stdout.splitlines()]
 
 
@@ -48,7 +52,7 @@ def library_version() -> str:
 def plain(value: Any) -> Json:
     """`value` as JSON: tuples as lists, keys as strings, numpy scalars as numbers, anything else as its text.
 
-    Loses nothing that scoring needs, but for the tuples that `revive` puts back (tests compare scores before and after).
+    Loses nothing that scoring needs, but for the tuples that `revive` puts back (a test compares scores).
     """
     if isinstance(value, dict):
         return {str(key): plain(item) for key, item in value.items()}
@@ -84,7 +88,7 @@ def _make(pool: Any, index: int) -> Any:
 
 
 def _entry(pool: Any, made: Any) -> Json:
-    metadata = {key: value for key, value in made["metadata"].items() if key != "difficulty"}  # that is the settings
+    metadata = {key: value for key, value in made["metadata"].items() if key != "difficulty"}  # the settings again
     entry = {"question": made["question"], "answer": made["answer"], "metadata": plain(metadata)}
     return {**entry, "gold_score": _gold_score(pool, json.loads(json.dumps(entry)))}
 
@@ -105,7 +109,8 @@ def gold_was_rounded(entry: Json) -> bool:
     """
     if entry["metadata"].get("source_dataset") != "number_sorting":
         return False
-    return sorted(map(float, entry["metadata"]["original_numbers"])) != sorted(map(float, literal_eval(entry["answer"])))
+    asked, answered = entry["metadata"]["original_numbers"], literal_eval(entry["answer"])
+    return sorted(map(float, asked)) != sorted(map(float, answered))
 
 
 def _main() -> None:

@@ -1,4 +1,4 @@
-"""The prose of varied wordings, all of it written by hand: what may stand around a puzzle, and how its framing may be said."""
+"""The prose of varied wordings, all written by hand: what may stand around a puzzle, and how its framing may be said."""
 
 import re
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from functools import cache
 class Wording:
     """lead and close stand around the question; voice says which column of PHRASES rewrites its framing (None: none).
 
-    data_first: where the framing can be read without them, the puzzle's data come first and it speaks of them as [1], [2] …
+    data_first: where the framing can be read without them, the puzzle's data come first, as [1], [2] …
     """
 
     lead: str = ""

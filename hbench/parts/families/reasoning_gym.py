@@ -27,7 +27,7 @@ WRONG_SUM = {"countdown": 0.05, "puzzle24": 0.01}
 
 
 class ReasoningGym(Part):
-    """One pool per (name, settings, seed): its dataset seed is derived by hash, questions are indices of that one dataset."""
+    """A Reasoning Gym family. One pool per (name, settings, seed): indices of one dataset, its seed derived by hash."""
 
     version: ClassVar[int] = 1
     own_process_per_answer: ClassVar[bool] = True  # some scorers evaluate the answer
@@ -101,7 +101,7 @@ class ReasoningGym(Part):
         metadata = question.meta["entry"]
         family = metadata.get("source_dataset", self.name)  # of a composite: the family this question is from
         entry = _pool.revive({"question": question.text, "answer": question.answer, "metadata": metadata})
-        scorer = _scorer(self.name, json.dumps(self.settings, sort_keys=True))  # loads the library; its trouble is no answer's
+        scorer = _scorer(self.name, json.dumps(self.settings, sort_keys=True))  # outside try: no fault of the answer
         try:
             with contextlib.redirect_stdout(io.StringIO()):  # tower_of_hanoi prints what it does not like
                 score = float(scorer.score_answer(answer, entry))

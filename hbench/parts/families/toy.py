@@ -38,9 +38,11 @@ class Toy(Part):
         draw = derive_seed("toy", self.name, seed, place)
         if self.ask == "copy":
             number = draw % 10**12
-            return Question.of(self.name, f"Reply with the number between the Qs: Q{number}Q", str(number), number, None, index)
-        left, right = draw % 10**6, draw // 10**6 % 10**6
-        return Question.of(self.name, f"What is {left} + {right}? Reply with the sum alone.", str(left + right), [left, right], None, index)
+            text, gold, content = f"Reply with the number between the Qs: Q{number}Q", number, number
+        else:
+            left, right = draw % 10**6, draw // 10**6 % 10**6
+            text, gold, content = f"What is {left} + {right}? Reply with the sum alone.", left + right, [left, right]
+        return Question.of(self.name, text, str(gold), content, None, index)
 
     def grade_names(self) -> tuple[str, ...]:
         return ("score", "exact")

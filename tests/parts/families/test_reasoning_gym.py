@@ -34,7 +34,10 @@ def test_an_unknown_name_is_refused_with_the_nearest():
         family("mase")
 
 
-@pytest.mark.parametrize("settings", [{"min_grid_sice": 5}, {"seed": 1}, {"size": 10}, {"min_grid_size": 9, "max_grid_size": 5}])
+WRONG = [{"min_grid_sice": 5}, {"seed": 1}, {"size": 10}, {"min_grid_size": 9, "max_grid_size": 5}]
+
+
+@pytest.mark.parametrize("settings", WRONG)
 def test_settings_that_the_library_does_not_take_are_refused(settings):
     with pytest.raises(ValidationError, match="settings"):
         family("maze", settings=settings)
@@ -99,10 +102,11 @@ def test_an_answer_that_breaks_the_scorer_scores_zero():
 
 def test_case_115_a_rounded_gold_is_flagged_and_the_right_answer_still_counts():
     case = json.loads((cases() / "115-oracle-rounded-question-not" / "case.json").read_text())
-    metadata = {"source_dataset": "number_sorting", "direction": "ascending", "original_numbers": case["question_numbers"]}
-    question = Question.of("number_sorting", "?", case["oracle"], "?", {"entry": metadata})
+    question = asked(
+        "number_sorting", case["oracle"], direction="ascending", original_numbers=case["question_numbers"]
+    )
     assert family("number_sorting").grade(case["right_answer"], question)["score"] == case["expected"]["right_answer"]
-    entry = {"answer": case["oracle"], "metadata": metadata}
+    entry = {"answer": case["oracle"], "metadata": question.meta["entry"]}
     assert _pool.gold_was_rounded(entry) is case["expected"]["self_check_flags_task"]
     assert not _pool.gold_was_rounded({**entry, "answer": case["right_answer"]})
 
