@@ -59,6 +59,7 @@ class _Walk:
         if path in self.ancestors:
             return
         source = read(path)
+        self._shape(source)
         above: set[Path] = set()
         for index, name in enumerate(source.extends):
             parent = self._parent(source, name, index)
@@ -71,6 +72,12 @@ class _Walk:
             above |= {parent, *self.ancestors[parent]}
         self.ancestors[path] = frozenset(above)
         self.order.append(source)
+
+    def _shape(self, source: Source) -> None:
+        names = source.tree.values.get("extends")
+        if names is not None and not isinstance(names, str) and names != source.extends:
+            mark = source.tree.mark(("extends",))
+            self.problems.append(Problem(mark, f"extends: expected a name or a list of names, got {names!r}"))
 
     def _parent(self, source: Source, name: str, index: int) -> Path | None:
         found = find_spec(name, source.path)

@@ -84,6 +84,7 @@ def _points(tree: Tree, file: str, problems: list[Problem]) -> list[Spec]:
     specs: list[Spec] = []
     for point, at in found if plan else ():
         arms = _arms(at, plan, problems)
+        problems += _unreached(arms, at)
         if arms and not problems:
             specs.append(_digested(Spec(_name(arms, file), plan, file, point, "", arms, _machine(arms, at))))
     if not problems:
@@ -153,6 +154,20 @@ def _overlays(tree: Tree, problems: list[Problem]) -> dict[str, Tree]:
             mark = tree.mark(("arms", name, key))
             problems.append(Problem(mark, f"arms.{name}: an arm cannot set {key}", "it is the spec's"))
     return found
+
+
+def _unreached(arms: Mapping[str, Any], tree: Tree) -> list[Problem]:
+    """A name under machine.models that no model has, while one nearly like it is not there: it would be passed over."""
+    if not arms:
+        return []
+    settings = next(iter(arms.values())).machine.models
+    asked = {ref.name for block in arms.values() for ref in block.models()}
+    near = {name: did_you_mean(name, asked - set(settings)) for name in settings if name not in asked}
+    return [
+        Problem(tree.mark(("machine", "models", name)), f"machine.models: no model is called '{name}'", hint)
+        for name, hint in near.items()
+        if hint
+    ]
 
 
 def _machine(arms: Mapping[str, Any], tree: Tree) -> Any:

@@ -99,7 +99,8 @@ def parse(text: str, path: Path) -> Source:
         return _unreadable(path, Problem(Mark(file, 1, 1), what, "a spec is a mapping such as `plan: adaptation`"))
     walk = _Walk(file, {(): Mark(file, 1, 1)})
     walk.mapping(root, ())
-    return _valued(root, path, walk)
+    kept = yaml.serialize(root, Dumper=yaml.BaseDumper) if walk.problems else text
+    return _valued(kept, path, walk)
 
 
 def shown(path: Path) -> str:
@@ -110,15 +111,14 @@ def shown(path: Path) -> str:
         return path.as_posix()
 
 
-def _valued(root: Any, path: Path, walk: "_Walk") -> Source:
-    """Values come from OmegaConf, which reads 1e-5 as a number, from the tree without what was already reported."""
+def _valued(text: str, path: Path, walk: "_Walk") -> Source:
+    """Values come from OmegaConf, which reads 1e-5 as a number. text: without what was already reported."""
     import yaml
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
     try:
-        config = OmegaConf.create(yaml.serialize(root, Dumper=yaml.BaseDumper))
-        values = OmegaConf.to_container(config, resolve=False)
+        values = OmegaConf.to_container(OmegaConf.create(text), resolve=False)
     except (OmegaConfBaseException, yaml.YAMLError, ValueError, RecursionError) as error:
         problem = Problem(Mark(walk.file, 1, 1), f"cannot be read: {str(error).splitlines()[0]}")
         return _unreadable(path, *walk.problems, problem)

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ValidationError
 
 from hbench.spec.named_parts import with_parts
 from hbench.spec.problems import Problem, did_you_mean
+from hbench.spec.schema import SORT_OF
 from hbench.spec.source import Place, Tree, dotted, leaves
 
 _SORTS = {
@@ -73,8 +74,12 @@ def _problem(raw: Mapping[str, Any], place: Place, made: type[BaseModel], tree: 
         return Problem(mark, f"{name}: {text}" if name else text)
     got = _got(raw["input"], mark.written)
     if mark.hidden:
-        return Problem(mark, f"{name}: expected {expected}, got something else", "the value is not shown: it may be secret")
-    return Problem(mark, f"{name}: expected {expected}, got {got}", _hint(sort, raw["input"], mark.written, context))
+        hint = "the value is not shown: it may be secret"
+        return Problem(mark, f"{name}: expected {expected}, got something else", hint)
+    hint = _hint(sort, raw["input"], mark.written, context)
+    if name in SORT_OF and isinstance(raw["input"], str):
+        hint = f"write {{kind: {raw['input']}}}"
+    return Problem(mark, f"{name}: expected {expected}, got {got}", hint)
 
 
 def _expected(sort: str, context: Mapping[str, Any]) -> str | None:

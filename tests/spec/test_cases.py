@@ -31,7 +31,8 @@ def said(source) -> list[str]:
 def test_66_an_exponent_without_a_dot_is_a_number(project):
     train = read_case("66-exponent-without-dot").tree.values["train"]
     assert (train["lr"], train["kl_beta"]) == (0.001, 0.0005)
-    spec = arm(project.load(BASE + 'reward: {parsed: {weight: 1e-3}, applied: {weight: 5E-4}, completed: {weight: "1e-3"}}\n'))
+    weights = 'parsed: {weight: 1e-3}, applied: {weight: 5E-4}, completed: {weight: "1e-3"}'
+    spec = arm(project.load(BASE + f"reward: {{{weights}}}\n"))
     assert [term.weight for term in spec.reward.terms.values()] == [0.0005, 0.001, 0.001]
 
 
@@ -59,10 +60,13 @@ def test_73_a_list_replaces_the_inherited_one(project):
 
 
 def test_75_interpolations_of_an_included_file_are_filled_in_on_the_whole_spec(project):
-    project.write("specs/models/tiny.yaml", "solver:\n  name: tiny\n  weights: ${let.root}/tiny\n  revision: ${.name}-x\n")
-    with_root = arm(project.load("extends: [whole, models/tiny]\nlet: {root: /data}\nsolver: {weights: '${let.root}/tiny'}\n"))
+    tiny = "solver:\n  name: tiny\n  weights: ${let.root}/tiny\n  revision: ${.name}-x\n"
+    project.write("specs/models/tiny.yaml", tiny)
+    text = "extends: [whole, models/tiny]\nlet: {root: /data}\nsolver: {weights: '${let.root}/tiny'}\n"
+    with_root = arm(project.load(text))
     assert (with_root.solver.weights, with_root.solver.revision) == ("/data/tiny", "tiny-x")
-    project.write("specs/bare.yaml", "plan: evaluation\nfamily: {kind: toy}\nsplits: {evaluation: 1}\nharness: harnesses/one_call.py\n")
+    bare = "plan: evaluation\nfamily: {kind: toy}\nsplits: {evaluation: 1}\nharness: harnesses/one_call.py\n"
+    project.write("specs/bare.yaml", bare)
     assert project.problems("extends: [bare, models/tiny]\n") == (
         "specs/models/tiny.yaml:3:3: solver.weights: ${let.root} names nothing"
     )
@@ -202,7 +206,7 @@ def test_101_stop_texts_are_checked_when_the_spec_is_read(project):
     def spec(stops: list[str]) -> str:
         return BASE + f"solver: {{sampling: {{stop: {json.dumps(stops)}}}}}\n"
 
-    assert "solver.sampling.stop: an empty stop text would end every completion at once" in project.problems(spec(stops))
+    assert "sampling.stop: an empty stop text would end every completion at once" in project.problems(spec(stops))
     filled = [stop for stop in stops if stop]
     assert "solver.sampling.stop: 5 different stop texts; servers accept 4" in project.problems(spec(filled))
     kept = ("\n\n", "###", "Question:", "END")

@@ -21,7 +21,8 @@ def said(result) -> list[str]:
 
 def test_files_are_counted_by_sort(project):
     project.write("specs/part.yaml", "solver: {sampling: {temperature: 1}}\nsplits: {evaluation: '${let.n}'}\n")
-    project.write("specs/one.yaml", "extends: whole\nsweep: {seed: [0, 1]}\narms: {a: {}, b: {rounds: 0}, c: {rounds: 2}}\n")
+    arms = "arms: {a: {}, b: {rounds: 0}, c: {rounds: 2}}\n"
+    project.write("specs/one.yaml", "extends: whole\nsweep: {seed: [0, 1]}\n" + arms)
     project.write("specs/exhibits/table.yaml", "title: A table\n")
     result = check_all()
     assert (result.experiments, result.points, result.arms) == (2, 3, 7)
@@ -42,7 +43,8 @@ def test_a_file_that_is_none_of_these_is_a_problem(project):
 
 
 def test_a_fragment_may_leave_things_to_others_but_not_misspell_them(project):
-    project.write("specs/part.yaml", "solver:\n  weights: ???\n  dtpye: x\nsplits: {feedback: lots}\nreward: {parsed: null}\n")
+    rest = "splits: {feedback: lots}\nreward: {parsed: null}\n"
+    project.write("specs/part.yaml", "solver:\n  weights: ???\n  dtpye: x\n" + rest)
     assert said(check_all()) == [
         "specs/part.yaml:3:3: unknown key 'dtpye' (did you mean 'dtype'?)",
         "specs/part.yaml:4:10: splits.feedback: expected a whole number, got 'lots'",
@@ -84,7 +86,8 @@ def test_files_named_are_checked_alone(project):
 def test_a_sweep_of_many_families_seeds_and_arms_is_checked_in_time(project):
     names = ", ".join(f"f{i}" for i in range(30))
     arms = "".join(f"  a{i}: {{rounds: {i}, proposals: {i + 1}}}\n" for i in range(5))
-    project.write("specs/big.yaml", f"extends: whole\nsweep: {{family.name: [{names}], seed: [0, 1, 2]}}\narms:\n{arms}")
+    sweep = f"sweep: {{family.name: [{names}], seed: [0, 1, 2]}}\n"
+    project.write("specs/big.yaml", f"extends: whole\n{sweep}arms:\n{arms}")
     started = time.monotonic()
     result = check_all()
     assert (result.points, result.arms, said(result)) == (91, 451, [])

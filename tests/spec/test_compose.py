@@ -150,7 +150,10 @@ def test_arms_are_overlays_and_one_of_them_is_main_where_none_are_named(project)
         ("  one:\n", "specs/mine.yaml:3:3: arms.one: is empty (write {} for an arm without changes)"),
         ("  one: 3\n", "specs/mine.yaml:3:3: arms.one: expected a mapping"),
         ("  a.b: {}\n", "specs/mine.yaml:3:3: arms.a.b: a name holds letters, digits, _ and - only"),
-        ("  one: {machine: {workers: 2}}\n", "specs/mine.yaml:3:9: arms.one: an arm cannot set machine (it is the spec's)"),
+        (
+            "  one: {machine: {workers: 2}}\n",
+            "specs/mine.yaml:3:9: arms.one: an arm cannot set machine (it is the spec's)",
+        ),
     ],
 )
 def test_an_arm_that_cannot_be_is_refused(problems, arms, said):

@@ -68,9 +68,20 @@ EXTENDS = "extends: whole\n"
             "specs/mine.yaml:2:11: machine.sandbox: expected auto, namespaces, landlock or none, got 'nonne' "
             "(did you mean 'none'?)",
         ),
+        (
+            "machine: {models: {tinny: {port: 1}}}\nsolver: {name: tiny}\n",
+            "specs/mine.yaml:2:20: machine.models: no model is called 'tinny' (did you mean 'tiny'?)",
+        ),
+        (
+            "family: toy\n",
+            "specs/mine.yaml:2:1: family: expected a mapping, got 'toy' (write {kind: toy})",
+        ),
         ("solver: fast\n", "specs/mine.yaml:2:1: solver: expected a mapping, got 'fast'"),
         ("seed: .inf\n", "specs/mine.yaml:2:1: seed: inf is not a finite number"),
-        ("seed: 017\n", "specs/mine.yaml:2:7: seed: 017 is an octal or base-60 number in YAML (write it in decimal, or quote it)"),
+        (
+            "seed: 017\n",
+            "specs/mine.yaml:2:7: seed: 017 is an octal or base-60 number in YAML (write it in decimal, or quote it)",
+        ),
         ("extends: [whole]\n", "specs/mine.yaml:2:1: key 'extends' is given twice (first at line 1)"),
     ],
 )
@@ -112,6 +123,17 @@ def test_a_missing_field_is_named(problems):
         "specs/mine.yaml:1:1: harness is missing",
         "specs/mine.yaml:1:1: solver is missing",
     ]
+
+
+def test_a_part_without_a_kind_lists_the_kinds(problems):
+    text = "plan: evaluation\nharness: harnesses/one_call.py\nsolver: {weights: embedded/x}\nsplits: {evaluation: 3}\n"
+    assert problems(text + "family: {name: maze}\n").startswith("specs/mine.yaml:5:1: family.kind is missing (one of: ")
+
+
+def test_extends_holds_names(problems):
+    said = "extends: expected a name or a list of names, got"
+    assert problems("extends: [whole, 3]\n") == f"specs/mine.yaml:1:1: {said} ['whole', 3]"
+    assert problems("extends: {a: b}\n").splitlines()[0] == f"specs/mine.yaml:1:1: {said} {{'a': 'b'}}"
 
 
 def test_a_file_without_a_plan_lists_the_plans(problems):

@@ -18,7 +18,8 @@ def digest(project, text: str, *overrides: str) -> str:
 
 def test_the_digest_leaves_out_name_description_and_machine(project):
     plain = digest(project, "")
-    assert digest(project, "name: other\ndescription: words\nmachine: {workers: 2, models: {tiny: {port: 1}}}\n") == plain
+    assert digest(project, "name: other\ndescription: words\n") == plain
+    assert digest(project, "machine: {workers: 2, models: {tiny: {port: 1}}}\n") == plain
     assert digest(project, "solver: {name: reached_otherwise}\n") == plain
     assert digest(project, "let: {unused: 1}\n") == plain
 

@@ -26,6 +26,11 @@ def test_a_key_of_two_paths_walks_rows_together(project):
     assert list(zip(values(specs, "rounds"), values(specs, "proposals"), strict=True)) == [(1, 8), (8, 1)]
 
 
+def test_a_sweep_may_reach_into_arms(project):
+    specs = project.load("extends: whole\narms: {a: {}, b: {}}\nsweep: {arms.b.rounds: [2, 3]}\n")
+    assert [(s.arms["a"].rounds, s.arms["b"].rounds) for s in specs] == [(1, 2), (1, 3)]
+
+
 def test_a_row_of_the_wrong_length_is_said_at_that_row(problems):
     assert problems("extends: whole\nsweep:\n  rounds, proposals: [[1, 8], [8]]\n") == (
         "specs/mine.yaml:3:31: sweep.rounds, proposals: expected rows of 2 values, got [8]"
@@ -78,8 +83,8 @@ def test_names_are_filled_in_at_each_point_and_told_apart(project):
 
 
 def test_a_whole_interpolation_keeps_its_sort_and_one_inside_text_becomes_text(project):
-    text = "extends: whole\nlet: {n: 3, m: {kind: toy, name: x}}\nrounds: ${let.n}\nfamily: ${let.m}\nname: r${.rounds}\n"
-    spec = project.load(text)[0]
+    let = "let: {n: 3, m: {kind: toy, name: x}}\n"
+    spec = project.load("extends: whole\n" + let + "rounds: ${let.n}\nfamily: ${let.m}\nname: r${.rounds}\n")[0]
     assert (spec.arms["main"].rounds, spec.arms["main"].family.name, spec.name) == (3, "x", "r3")
 
 
