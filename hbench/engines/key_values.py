@@ -1,6 +1,6 @@
 """Keys and values of the rows being decoded, and the attention that reads them.
 
-Transformers hands both to any model that attends fully in every layer. What it saves against the built-in ones on a
+Transformers hands both to any model that attends fully in every layer. What they save against the built-in ones on a
 CPU (SmolLM2-135M, 300 tokens of prompt, one thread): 225 instead of 76 tokens a second at 32 rows.
 """
 
@@ -123,6 +123,7 @@ def attend(module, query, key, value, attention_mask, scaling=None, dropout=0.0,
 
 def _attend_one(query, key, value, bias, scaling):
     rows, heads, _, width = query.shape
+    scaling = width**-0.5 if scaling is None else scaling
     groups = key.shape[1]  # query heads that share a key head become its query rows
     scores = (query.reshape(rows, groups, heads // groups, width) * scaling) @ key.transpose(-1, -2)
     return ((scores + bias).softmax(-1) @ value).reshape(rows, 1, heads, value.shape[-1])

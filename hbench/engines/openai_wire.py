@@ -46,7 +46,8 @@ def body_of(request: Request, model: str) -> bytes:
         body["tools"] = request.tools
     if sampling.extra:
         body = {key: value for key, value in {**body, **sampling.extra}.items() if value is not None}
-    return json.dumps(body).encode()
+    # A lone surrogate, which no server's tokenizer takes, becomes "?".
+    return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
 
 
 def read_reply(raw: bytes, request: Request, seconds: float) -> Reply | LMError:

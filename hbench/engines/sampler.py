@@ -27,11 +27,13 @@ class Draw:
 
     @classmethod
     def of(cls, request: Request) -> "Draw":
-        """Raises ValueError for sampling that this engine does not know: nothing is passed over in silence."""
+        """Raises ValueError for sampling that is impossible or not known here: nothing is passed over in silence."""
         extra = {key: value for key, value in (request.sampling.extra or {}).items() if value is not None}
         if unknown := sorted(set(extra) - KNOWN):
             raise ValueError(f"sampling.extra: a model in this process knows {', '.join(sorted(KNOWN))}, not {', '.join(unknown)}")
         sampling = request.sampling
+        if not (sampling.temperature >= 0 and 0 < sampling.top_p <= 1):
+            raise ValueError(f"temperature {sampling.temperature} and top_p {sampling.top_p} are no way to sample")
         return cls(
             sampling.temperature, sampling.top_p, int(extra.get("top_k", 0)), float(extra.get("min_p", 0.0)), Random(request.seed)
         )
