@@ -98,6 +98,8 @@ class _Folding:
 
     def _fold_and_swap(self) -> Literal["folded", "nothing"]:
         self.steps = 0
+        with self._texts.opened(read_only=not self._texts.replacement, patience_s=_PATIENCE_S):
+            pass  # readable
         with self._main.opened(read_only=not self._main.replacement, patience_s=_PATIENCE_S) as database:
             pending = self._look(database)
         for start in range(0, len(pending.steps), BATCH):

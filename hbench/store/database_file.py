@@ -15,7 +15,7 @@ from typing import Any
 
 from hbench.store.parquet import CONFIG
 
-_BROKEN = ("valid duckdb", "corrupt", "checksum", "version number", "wal file", "serializ", "deserializ", "magic bytes")
+_BROKEN = ("valid duckdb", "corrupt", "checksum", "version number", "wal file", "serializ", "read enough bytes")
 
 
 class Held(Exception):
@@ -126,4 +126,5 @@ def is_broken(error: Exception) -> bool:
     import duckdb
 
     fatal = (duckdb.FatalException, duckdb.InternalException, duckdb.SerializationException)
-    return isinstance(error, fatal) or any(word in str(error).lower() for word in _BROKEN)
+    said = str(error).lower()
+    return isinstance(error, fatal) or (".parquet" not in said and any(word in said for word in _BROKEN))

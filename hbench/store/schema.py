@@ -3,6 +3,7 @@
 import hashlib
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from typing import Any
 
 from hbench.store.database_file import DatabaseFile
@@ -17,9 +18,7 @@ def create(main: DatabaseFile, texts: DatabaseFile) -> None:
     with texts.opened(read_only=False) as database:
         _execute(database, _table_statements(TABLES["texts"]))
     with main.opened(read_only=False) as database:
-        for table in TABLES.values():
-            if table.name != "texts":
-                _execute(database, _table_statements(table))
+        _execute(database, chain.from_iterable(_table_statements(t) for t in TABLES.values() if t.name != "texts"))
         database.execute(f"attach '{quoted(texts.work)}' as texts (read_only)")  # event_texts looks into it
         _execute(database, _view_statements())
         database.execute("insert into folded values ('schema', ?)", [stamp()])
@@ -33,8 +32,10 @@ def stamp() -> str:
 
 
 def _execute(database: Any, statements: Iterator[str]) -> None:
+    database.execute("begin")  # else each of the hundreds of comments would wait for the disk
     for statement in statements:
         database.execute(statement)
+    database.execute("commit")
 
 
 def _table_statements(table: Table) -> Iterator[str]:
