@@ -5,7 +5,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from hbench.core.message import Finish, Reply, Request
-from hbench.engines.passes import PackedPasses, PaddedPasses, Prompt
+from hbench.engines.key_values import Prompt
+from hbench.engines.passes import PackedPasses, PaddedPasses
 from hbench.engines.sampler import Draw, pick
 from hbench.engines.stops import cut_at_stop, tidy_stops
 

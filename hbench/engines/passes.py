@@ -3,16 +3,15 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from hbench.engines.key_values import KeyValues
+from hbench.engines.key_values import KeyValues, Prompt
 
 if TYPE_CHECKING:
     import torch
 
-Prompt = tuple[int, ...]  # token ids
-
 
 class PackedPasses:
-    """For models that attend fully in every layer. Prompts are packed into one sequence: none is padded.
+    """For models that attend fully in every layer. Prompts are packed into one sequence: none is padded, and what
+    was read before is not read again.
 
     Rows join while others are going. Both methods give logits (rows, V) in float32, of the rows' last tokens.
     """
@@ -23,20 +22,18 @@ class PackedPasses:
         self.model, self.kept = model, KeyValues(size)
 
     def read(self, prompts: Sequence[Prompt], copies: Sequence[int]) -> "torch.Tensor":
-        """New rows, behind those there are: copies[i] equal ones for prompt i, which is read once."""
+        """New rows, behind those there are: copies[i] equal ones for prompt i, which is read once, from where it is new."""
         import torch
 
-        borders = [0]
-        for prompt in prompts:
-            borders.append(borders[-1] + len(prompt))
-        self.kept.fill(list(zip(borders, borders[1:])), copies)
+        segments = self.kept.place(prompts, copies)
+        new = [prompt[segment.shared :] for prompt, segment in zip(prompts, segments)]
         logits = _forward(
             self.model,
-            torch.tensor([[token for prompt in prompts for token in prompt]]),
-            torch.cat([torch.arange(len(prompt)) for prompt in prompts])[None],
+            torch.tensor([[token for tokens in new for token in tokens]]),
+            torch.cat([torch.arange(segment.shared, len(prompt)) for prompt, segment in zip(prompts, segments)])[None],
             self.kept,
-            logits_to_keep=torch.tensor(borders[1:], device=self.model.device) - 1,
-            cu_seq_lens_q=borders,
+            logits_to_keep=torch.tensor([segment.stop for segment in segments], device=self.model.device) - 1,
+            packed=self.kept,
         )[0]
         return logits[[place for place, count in enumerate(copies) for _ in range(count)]]
 
@@ -45,7 +42,7 @@ class PackedPasses:
         import torch
 
         positions = torch.tensor(self.kept.lengths)[:, None]
-        self.kept.extend()
+        self.kept.extend(tokens)
         bias = self.kept.bias(self.model.get_input_embeddings().weight)
         return _forward(self.model, torch.tensor(tokens)[:, None], positions, self.kept, attention_mask=bias)[:, -1]
 

@@ -72,3 +72,49 @@ def test_a_row_joins_while_others_are_going_and_the_space_grows():
     under_test.drop(0)
     assert under_test.kept.keys == []  # an idle engine holds no memory
     assert same(under_test.read([(9, 9)], [1]), plain, [[9, 9]])
+
+
+def tokens_read(model) -> list[int]:
+    """A list that grows by the length of each sequence that the model is given."""
+    lengths = []
+    model.get_input_embeddings().register_forward_hook(lambda _, given, __: lengths.append(given[0].numel()))
+    return lengths
+
+
+def test_a_conversation_that_goes_on_is_not_read_again():
+    plain, model = tiny("llama", max_position_embeddings=512), tiny("llama", max_position_embeddings=512)
+    under_test, read = passes(model), tokens_read(model)
+    opening = tuple(4 + place % 30 for place in range(60))
+    under_test.read([opening, (4, 4)], [1, 1])
+    under_test.step([7, 8])
+    under_test.drop(0)
+    longer = [(*opening, 7, 9, 10), (*opening[:40], 5, 5), (4, 6, 7)]
+    assert same(under_test.read(longer, [1, 2, 1]), plain, [longer[0], longer[1], longer[1], longer[2]])
+    assert read == [62, 2, 2 + 2 + 3]
+    rows = [[4, 4, 8, 20], [*longer[0], 21], [*longer[1], 22], [*longer[1], 23], [*longer[2], 24]]
+    assert same(under_test.step([20, 21, 22, 23, 24]), plain, rows)
+
+
+def test_a_prompt_is_shared_with_a_row_that_is_still_going():
+    plain, model = tiny("llama", max_position_embeddings=512), tiny("llama", max_position_embeddings=512)
+    under_test, read = passes(model), tokens_read(model)
+    prompt = tuple(4 + place % 30 for place in range(200))
+    under_test.read([prompt], [1])
+    assert same(under_test.read([prompt], [1]), plain, [prompt]) and read == [200, 1]
+    assert same(under_test.step([5, 6]), plain, [[*prompt, 5], [*prompt, 6]])
+
+
+def test_what_is_kept_stays_within_its_bytes():
+    from hbench.engines.beginnings import Beginning, Beginnings
+
+    def beginning(first, length=40):
+        return Beginning(tuple(range(first, first + length)), (torch.zeros(2, 8, length),), (torch.zeros(2, length, 8),))
+
+    kept = Beginnings(most_bytes=3 * beginning(0).size)
+    for first in (0, 100, 200):
+        kept.keep(beginning(first))
+    assert kept.find((*range(40), 99), [])[1] == 40  # used, so it stays
+    kept.keep(beginning(300))
+    assert [b.tokens[0] for b in kept.kept] == [200, 0, 300]
+    kept.keep(beginning(300, 60))  # goes on from the one there is
+    assert [len(b.tokens) for b in kept.kept] == [40, 60]
