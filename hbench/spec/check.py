@@ -11,7 +11,9 @@ from hbench.spec.compose import merged, without
 from hbench.spec.lineage import lineage
 from hbench.spec.load import load
 from hbench.spec.problems import Mark, Problem, SpecError
-from hbench.spec.source import OPENING, Source, Tree, leaves, read, shown
+from hbench.spec.nodes import OPENING
+from hbench.spec.source import Source, read, shown
+from hbench.spec.tree import Tree, leaves
 
 Compile = Callable[[Any], Any] | None
 ALSO = ("extends", "let", "sweep", "arms")  # keys beside those of a plan's block

@@ -8,7 +8,8 @@ from typing import Any
 
 from hbench.spec.lineage import Lineage
 from hbench.spec.problems import COMMAND_LINE, Mark, Problem
-from hbench.spec.source import Place, Source, Tree, parse
+from hbench.spec.source import Source, parse
+from hbench.spec.tree import Place, Tree
 
 # Mappings whose keys the author invents or picks: `null` takes an inherited entry out.
 DROPPABLE = frozenset({("reward",), ("arms",), ("sweep",)})

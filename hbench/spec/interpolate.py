@@ -6,7 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hbench.spec.problems import Problem, did_you_mean
-from hbench.spec.source import ENVIRONMENT, OPENING, Place, Tree, dotted, get, leaves
+from hbench.spec.nodes import ENVIRONMENT, OPENING
+from hbench.spec.tree import Place, Tree, dotted, get, leaves
 
 
 def interpolated(tree: Tree, below: Place = ()) -> tuple[Tree, list[Problem]]:

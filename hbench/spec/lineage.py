@@ -6,7 +6,8 @@ from pathlib import Path
 
 from hbench.core.places import roots
 from hbench.spec.problems import Problem, did_you_mean
-from hbench.spec.source import Place, Source, read, shown
+from hbench.spec.source import Source, read, shown
+from hbench.spec.tree import Place
 
 UNCOMPARED = frozenset({"extends", "description"})
 

@@ -26,7 +26,7 @@ class ReachBlock(Block):
     base_url: str | None = Field(None, description="OpenAI-compatible server, e.g. http://127.0.0.1:8000/v1.")
     port: Whole | None = Field(None, ge=1, le=65535, description="The same on this machine.")
     gpus: Whole | None = Field(None, ge=0, description="GPUs for an engine that hbench starts; default: what there is.")
-    max_in_flight: Whole = Field(64, ge=1, description="Requests under way at once; 64 keeps one server busy.")
+    max_in_flight: Whole = Field(256, ge=1, description="Requests under way at once; 256 fill one server.")
     requests_per_minute: Whole | None = Field(None, ge=1, description="Rate limit; default: none.")
     tokens_per_minute: Whole | None = Field(
         None, ge=1, description="Rate limit over prompt and completion; default: none."
@@ -44,6 +44,7 @@ class ReachBlock(Block):
     latency_ms: Number | tuple[Number, Number] = Field(
         0.0, description="Milliseconds that a recorded reply waits, or [least, most], to rehearse a slow server."
     )
+    served_name: str | None = Field(None, description="What the server calls the model; default: its weights.")
     api_key_env: Annotated[str, AfterValidator(_variable)] | None = Field(
         None, min_length=1, description="Name of the environment variable that holds the key; never the key."
     )
@@ -75,7 +76,7 @@ class MachineBlock(Block):
 
     def model_settings(self, name: str) -> Json:
         """How the model that a ModelRef calls `name` is reached; the defaults where nothing is said."""
-        if name.startswith(RECORDED):
-            reach = self.models.get("recorded", ReachBlock()).to_json()
-            return {**reach, "engine": "recorded", "file": name.removeprefix(RECORDED)}
-        return self.models.get(name, ReachBlock()).to_json()
+        recorded = name.startswith(RECORDED)
+        reach = self.models.get("recorded" if recorded else name, ReachBlock()).to_json()
+        said = {key: value for key, value in reach.items() if value is not None}
+        return said | ({"engine": "recorded", "file": name.removeprefix(RECORDED)} if recorded else {})

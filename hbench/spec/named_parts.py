@@ -11,7 +11,7 @@ from pydantic import Field, create_model
 from hbench.parts.part import Part, find, kinds
 from hbench.spec.problems import Problem, did_you_mean
 from hbench.spec.schema import DEFAULT_PARTS, DEFAULT_TERMS, PLANS, SORT_OF, RewardBlock
-from hbench.spec.source import Place, Tree
+from hbench.spec.tree import Place, Tree
 
 
 def spec_class(plan: str, types: dict[str, type]) -> type:

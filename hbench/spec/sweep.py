@@ -6,7 +6,7 @@ from typing import Any
 from hbench.spec.compose import overlay, setting, swept_paths, without
 from hbench.spec.interpolate import interpolated
 from hbench.spec.problems import Problem
-from hbench.spec.source import Tree
+from hbench.spec.tree import Tree
 
 Point = dict[str, Any]  # dotted path -> value
 Row = list[tuple[str, Any, int]]  # what one step along one key of the sweep sets: path, value, index in its list

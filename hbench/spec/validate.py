@@ -8,7 +8,7 @@ from pydantic import BaseModel, ValidationError
 from hbench.spec.named_parts import with_parts
 from hbench.spec.problems import Problem, did_you_mean
 from hbench.spec.schema import SORT_OF
-from hbench.spec.source import Place, Tree, dotted, leaves
+from hbench.spec.tree import Place, Tree, dotted, leaves
 
 _SORTS = {
     "string": "text",

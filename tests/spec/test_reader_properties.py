@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from hbench.spec.compose import overlay
 from hbench.spec.problems import Mark
-from hbench.spec.source import Tree, leaves, parse
+from hbench.spec.source import parse
+from hbench.spec.tree import Tree, leaves
 
 # PyYAML writes 1e5 unquoted for the text, which the reader (like YAML 1.2) takes for a number, and the line ends \x85,
 # \u2028 and \u2029 so that it does not read them back itself. `${` is an interpolation.
