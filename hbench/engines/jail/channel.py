@@ -38,7 +38,7 @@ class Channel:
         self._ended = False
         self._bad: Failure | None = None
         self._waiting: asyncio.Future | None = None
-        self._loop.add_reader(self._ours, self._on_bytes)
+        self._reading = False
 
     def send(self, value: Json) -> None:
         """Hands over one message; what the child does not read at once goes out as it reads."""
@@ -65,6 +65,7 @@ class Channel:
     async def receive(self) -> dict | None:
         """The child's next message, or None when its pipe has ended. Raises BadMessage."""
         if not self._whole() and not self._ended:
+            self._read_on(True)
             self._waiting = self._loop.create_future()
             try:
                 await self._waiting
@@ -84,28 +85,34 @@ class Channel:
         self._buffer += data
         if not data:
             self._end()
-        elif len(self._buffer) > wire.HEADER.size + self._longest():
+        elif self._promised() == 0:
+            self._end(Failure("harness", "protocol", "an empty message"))
+        elif self._promised() > 6 * self._message_chars:  # a character is at most six bytes, as \uXXXX
             self._end(Failure("limits", "message", f"a message longer than {self._message_chars} characters"))
-        if self._whole():
+        elif self._whole():
+            self._read_on(False)  # what it sends out of turn waits in its own pipe
             self._on_message()
         if (self._whole() or self._ended) and self._waiting is not None and not self._waiting.done():
             self._waiting.set_result(None)
 
-    def _longest(self) -> int:
-        """Bytes that this message may have: what its own header says, if that is not too much."""
-        if len(self._buffer) < wire.HEADER.size:
-            return self._message_chars
-        length = wire.HEADER.unpack_from(self._buffer)[0]
-        return length if length <= 6 * self._message_chars else -1
+    def _read_on(self, wanted: bool) -> None:
+        if wanted and not self._reading:
+            self._loop.add_reader(self._ours, self._on_bytes)
+        elif self._reading and not wanted:
+            self._loop.remove_reader(self._ours)
+        self._reading = wanted
+
+    def _promised(self) -> int:
+        """The length that the next message's header gives; -1 while the header is not there."""
+        return wire.HEADER.unpack_from(self._buffer)[0] if len(self._buffer) >= wire.HEADER.size else -1
 
     def _whole(self) -> bool:
-        size = wire.HEADER.size
-        return len(self._buffer) >= size and len(self._buffer) >= size + wire.HEADER.unpack_from(self._buffer)[0]
+        return len(self._buffer) >= wire.HEADER.size + self._promised() > wire.HEADER.size  # no message is empty
 
     def _end(self, bad: Failure | None = None) -> None:
         if not self._ended:
             self._ended, self._bad = True, bad
-            self._loop.remove_reader(self._ours)
+            self._read_on(False)
 
     def _take(self) -> dict:
         size = wire.HEADER.size
@@ -127,7 +134,7 @@ def parse(body: bytes, message_chars: int) -> dict:
         text = body.decode()
         if len(text) > message_chars:
             raise BadMessage(Failure("limits", "message", f"a message of {len(text)} characters, at most {message_chars}"))
-        value = json.loads(text, parse_constant=_no_constant, parse_float=_finite)
+        value = json.loads(text, parse_constant=_no_constant, parse_float=_finite, parse_int=_modest)
     except RecursionError:
         raise BadMessage(_too_deep()) from None
     except ValueError as trouble:
@@ -157,6 +164,13 @@ def _finite(text: str) -> float:
     if not math.isfinite(number):
         raise ValueError(f"{text} is no finite number")
     return number
+
+
+def _modest(text: str) -> int:
+    """Numbers of more than 64 bits serve no tool, and overflow where one is made a float."""
+    if len(text) > 19:
+        raise ValueError(f"{text[:19]}… is too large a number")
+    return int(text)
 
 
 def _no_constant(name: str) -> None:

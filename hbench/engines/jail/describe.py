@@ -42,6 +42,17 @@ class JailReport:
     advice: str = ""
     details: dict = field(default_factory=dict)
 
+    @property
+    def ready(self) -> bool:
+        """Whether model-written code can be run, confined or (when asked for) not."""
+        return bool(self.kind)
+
+    def text(self) -> str:
+        """For people: the kind and why on the first line, then what holds and what does not, a line each."""
+        lines = [f"{self.kind or 'none can be had'}: {self.why}"]
+        lines += [f"+ {promise}" for promise in self.promises]
+        return "\n".join([*lines, *(f"- does not protect from: {gap}" for gap in self.not_protected)])
+
 
 def describe(sandbox: str = "auto") -> JailReport:
     """Starts one zygote of each sort to see. Never raises. Works inside and outside of a running asyncio loop."""

@@ -52,6 +52,7 @@ def command(recipe: Recipe, purpose: Purpose) -> list[str]:
     readable, home = readable_paths(purpose), "/jail" if recipe.sandbox == "namespaces" else str(INSIDE.parent)
     boot = f"import sys; sys.path.insert(0, {home!r}); from inside.zygote import main; main()"
     setting = {"purpose": purpose, "sandbox": recipe.sandbox, "readable": readable, "path": _import_path(purpose)}
+    setting["environment"] = sorted(set(environment(purpose)) - {"PYTHONHASHSEED"})
     python = [_interpreter(), "-s", "-S", "-P", "-B", "-X", "utf8", "-c", boot, json.dumps(setting)]
     return python if recipe.sandbox != "namespaces" else [*_bubblewrap(recipe, purpose, readable), *python]
 

@@ -1,6 +1,7 @@
 """One python() call: code as a script of its own, with its own process tree and folder where the jail can make them."""
 
 import atexit
+import linecache
 import os
 import shutil
 import sys
@@ -15,6 +16,7 @@ OWN_TREE = True
 CHANNEL = 3
 FOLDER_MB = 64
 TEMPORARY = "/tmp"
+NAME = "script.py"
 
 
 fork = os.fork
@@ -100,10 +102,11 @@ def _script(code: str) -> int:
     """Runs `code` as `__main__` and gives the exit code that a script would have."""
     module = types.ModuleType("__main__")
     sys.modules["__main__"] = module
-    sys.argv[:] = ["code.py"]
+    sys.argv[:] = [NAME]
+    linecache.cache[NAME] = (len(code), None, (code + "\n").splitlines(keepends=True), NAME)  # so that tracebacks show its lines
     sys.stdout.reconfigure(line_buffering=True)  # what was printed before a time limit is not lost
     try:
-        exec(compile(code, "code.py", "exec", dont_inherit=True), module.__dict__)
+        exec(compile(code, NAME, "exec", dont_inherit=True), module.__dict__)
         exit_code = 0
     except SystemExit as trouble:
         exit_code = _exit_code(trouble.code)

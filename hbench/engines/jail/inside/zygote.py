@@ -24,8 +24,8 @@ def main() -> None:
     setting = json.loads(sys.argv[1])
     sys.argv[:] = [""]
     sys.path[:] = setting["path"]
-    os.environ.pop("PYTHONHASHSEED", None)
-    os.environ.pop("LC_CTYPE", None)
+    for name in set(os.environ) - set(setting["environment"]):
+        del os.environ[name]  # PYTHONHASHSEED, and what bubblewrap and Python add
     child = CHILDREN[setting["purpose"]]
     child.preload()
     jail = confine.zygote(setting["sandbox"], setting["readable"], child)

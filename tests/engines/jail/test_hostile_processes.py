@@ -1,0 +1,228 @@
+"""Harnesses that reach for other processes, the network and the kernel. Controls run the same code unconfined, on stand-ins."""
+
+import asyncio
+import errno
+import os
+import platform
+import socket
+import subprocess
+
+import pytest
+
+from hbench.core.limits import Limits
+from hbench.engines.jail import HarnessJob, Jails
+from tests.engines.jail.lab import CONFINED, GOOD, attack, body, run, said
+
+CONFINED_ONLY = pytest.mark.parametrize("sandbox", CONFINED)
+
+FORK = body("import os\nif os.fork() == 0:\n    os._exit(0)\nreturn 'forked'")
+FORK_FOREVER = body("import os\nwhile True:\n    os.fork()")
+SPAWN = body("import subprocess; return subprocess.run(['/bin/echo', 'ran'], capture_output=True, text=True).stdout")
+EXEC = body("import os, sys; os.execv(sys.executable, [sys.executable, '-c', 'import time; time.sleep(60)'])")
+THREAD = body("import threading; t = threading.Thread(target=print); t.start(); t.join(); return 'ran'")
+
+
+@CONFINED_ONLY
+@pytest.mark.parametrize("source", [FORK, FORK_FOREVER, SPAWN, EXEC, THREAD])
+def test_no_second_process_and_no_thread(sandbox, source):
+    assert said(attack(sandbox, source)) == ("harness", "error")
+
+
+@pytest.mark.parametrize(("source", "answer"), [(FORK, "forked"), (SPAWN, "ran\n"), (THREAD, "ran")])
+def test_control_processes_and_threads_could_be_made(source, answer):
+    assert attack("none", source).answer == answer
+
+
+@pytest.fixture
+def stand_in():
+    process = subprocess.Popen(["sleep", "60"])
+    yield process
+    process.kill()
+    process.wait()
+
+
+KILL = body("import os, signal; os.kill(int(question), signal.SIGKILL); return 'killed'")
+
+
+@CONFINED_ONLY
+def test_no_process_outside_can_be_killed(sandbox, stand_in):
+    assert said(attack(sandbox, KILL, question=str(stand_in.pid))) == ("harness", "error")
+    assert stand_in.poll() is None
+
+
+def test_control_a_process_outside_could_be_killed(stand_in):
+    assert attack("none", KILL, question=str(stand_in.pid)).answer == "killed"
+    assert stand_in.wait(5) == -9
+
+
+@CONFINED_ONLY
+@pytest.mark.parametrize("whom", ["os.getppid()", "1", "0", "-1", "os.getpid()"])
+def test_neither_parent_nor_all_nor_self_can_be_killed(sandbox, whom):
+    """attack() has one zygote: were it killed, the next question would not run in it."""
+    assert said(attack(sandbox, body(f"import os; os.kill({whom}, 9)"))) == ("harness", "error")
+
+
+def test_when_a_zygote_is_killed_from_outside_the_job_is_run_again():
+    """The control of the test above (its zygote can be killed), and the way out of it."""
+
+    async def go():
+        jails = Jails("none", zygotes=1)
+        first = await jails.run(HarnessJob(body("import os; return str(os.getppid())"), "?"))
+        again = await jails.run(HarnessJob(KILL, first.answer))
+        os.kill(int(first.answer), 9) if again.answer == "killed" else None
+        after = await jails.run(HarnessJob(body("import os; return str(os.getppid())"), "?"))
+        await jails.close()
+        return first.answer, after.answer
+
+    try:
+        first, after = asyncio.run(go())
+    except Exception as trouble:  # killed twice, by the job and by its second run: then it is an error of the step
+        assert "zygote died" in str(trouble)
+    else:
+        assert first != after
+
+
+SIBLING = {
+    "signal": "import os; os.kill(pid, 9); return 'done'",
+    "signal by F_SETOWN": (
+        "import fcntl, os, signal\nr, w = os.pipe()\nfcntl.fcntl(r, fcntl.F_SETOWN, pid)\nfcntl.fcntl(r, 10, signal.SIGKILL)\n"
+        "fcntl.fcntl(r, fcntl.F_SETFL, fcntl.fcntl(r, fcntl.F_GETFL) | os.O_ASYNC)\nos.write(w, b'x')\nreturn 'done'"
+    ),
+    "starve by prlimit": "import resource; resource.prlimit(pid, resource.RLIMIT_CPU, (0, 0)); return 'done'",
+    "read /proc/pid/mem": "open(f'/proc/{pid}/mem', 'rb'); return 'done'",
+    "list its descriptors": "import os; os.listdir(f'/proc/{pid}/fd'); return 'done'",
+    "write to its descriptor": "import os; os.open(f'/proc/{pid}/fd/1', os.O_WRONLY); return 'done'",
+    "trace": "import ctypes\nif ctypes.CDLL(None, use_errno=True).ptrace(16, pid, 0, 0) != 0:\n    raise OSError(ctypes.get_errno())\nreturn 'done'",
+    "read by process_vm_readv": (
+        "import ctypes, struct\nroom = ctypes.create_string_buffer(8)\nlibc = ctypes.CDLL(None, use_errno=True)\n"
+        "local = struct.pack('PN', ctypes.addressof(room), 8); remote = struct.pack('PN', int(place), 8)\n"
+        "if libc.process_vm_readv(pid, local, 1, remote, 1, 0) != 8:\n    raise OSError(ctypes.get_errno())\nreturn 'done'"
+    ),
+    "lower its priority": "import os; os.setpriority(os.PRIO_PROCESS, pid, 19); return 'done'",
+    "move it to one core": "import os; os.sched_setaffinity(pid, {0}); return 'done'",
+}
+VICTIM = body("import os\nroom = bytearray(b'a secret')\nimport ctypes\ntools.meet(str(os.getpid()), ctypes.addressof(ctypes.c_char.from_buffer(room)))\nreturn 'unharmed'")
+
+
+def duel(sandbox: str, code: str):
+    """The attacker's and the victim's outcome: two questions alive in one zygote at once; the attacker is told the victim's pid."""
+
+    async def go():
+        met, over = asyncio.get_running_loop().create_future(), asyncio.Event()
+
+        async def meet(who, where):
+            met.set_result((who, where))
+            await over.wait()
+
+        async def whom():
+            return list(await met)
+
+        jails = Jails(sandbox, zygotes=1)
+        victim_code = VICTIM.replace("tools.meet(", "tools.meet(who=").replace(", ctypes.addressof", ", where=ctypes.addressof")
+        victim = asyncio.ensure_future(jails.run(HarnessJob(victim_code, "?", {"meet": meet})))
+        source = body("pid, place = tools.whom()\npid = int(pid)\n" + code)
+        attacker = await jails.run(HarnessJob(source, "?", {"whom": whom}, Limits(wall_s=5)))
+        over.set()
+        outcome = await victim
+        await jails.close()
+        return attacker, outcome
+
+    return asyncio.run(go())
+
+
+@CONFINED_ONLY
+@pytest.mark.parametrize("how", SIBLING)
+def test_another_question_cannot_be_reached(sandbox, how):
+    attacker, victim = duel(sandbox, SIBLING[how])
+    assert said(attacker) == ("harness", "error") and victim.answer == "unharmed"
+
+
+@pytest.mark.parametrize("how", SIBLING)
+def test_control_another_question_could_be_reached(how):
+    assert duel("none", SIBLING[how])[0].answer == "done"
+
+
+CONNECT = body(
+    """
+import socket
+family, address = question.split(' ', 1)
+s = socket.socket(getattr(socket, family))
+s.settimeout(2)
+s.connect(('127.0.0.1', int(address)) if family == 'AF_INET' else address.replace('@', chr(0)))
+s.send(b'out')
+return 'connected'"""
+)
+
+
+@pytest.fixture(params=["tcp", "unix file", "unix abstract"])
+def listener(request, tmp_path):
+    family = socket.AF_INET if request.param == "tcp" else socket.AF_UNIX
+    where = {"tcp": ("127.0.0.1", 0), "unix file": str(tmp_path / "s"), "unix abstract": f"\0hbench-test-{os.getpid()}"}[request.param]
+    with socket.socket(family) as server:
+        server.bind(where)
+        server.listen()
+        name = server.getsockname()
+        yield f"AF_INET {name[1]}" if family == socket.AF_INET else f"AF_UNIX {where.replace(chr(0), '@')}"
+
+
+@CONFINED_ONLY
+def test_no_socket_is_opened(sandbox, listener):
+    assert said(attack(sandbox, CONNECT, question=listener)) == ("harness", "error")
+
+
+def test_control_a_socket_could_be_opened(listener):
+    assert attack("none", CONNECT, question=listener).answer == "connected"
+
+
+# name -> number on x86-64, number on aarch64, arguments: each does something, or fails with another error than EPERM
+CALLS = {
+    "pidfd_open": (434, 434, "os.getpid(), 0"),
+    "io_uring_setup": (425, 425, "1, ctypes.create_string_buffer(256)"),
+    "bpf": (321, 280, "0, ctypes.create_string_buffer(128), 1"),
+    "perf_event_open": (298, 241, "ctypes.create_string_buffer(128), 0, -1, -1, 0"),
+    "keyctl": (250, 219, "0, -3, 0"),
+    "mount": (165, 40, "0, 0, 0, 0, 0"),
+    "unshare": (272, 97, "0x10000000"),
+    "setns": (308, 268, "-1, 0"),
+    "shmget": (29, 194, "0x68626e63, 0, 0"),
+    "msgget": (68, 186, "0x68626e63, 0"),
+    "semget": (64, 190, "0x68626e63, 0, 0"),
+    "mq_open": (240, 180, "b'hbench-none', 0, 0, 0"),
+    "memfd_create": (319, 279, "b'x', 0"),
+    "userfaultfd": (323, 282, "1"),
+    "name_to_handle_at": (303, 264, "-100, b'/', 0, 0, 0"),
+    "execveat": (322, 281, "-1, b'', 0, 0, 0x1000"),
+    "socketpair": (53, 199, "1, 1, 0, ctypes.create_string_buffer(8)"),
+    "inotify_init1": (294, 26, "0"),
+    "fanotify_init": (300, 262, "1 << 31, 0"),
+    "kcmp": (312, 272, "os.getpid(), os.getpid(), 99, 0, 0"),
+    "seccomp": (317, 277, "99, 0, 0"),
+    "prctl": (157, 167, "16, ctypes.create_string_buffer(16), 0, 0, 0"),
+    "chroot": (161, 51, "0"),
+    "personality": (135, 92, "0xFFFFFFFF"),
+    "landlock_create_ruleset": (444, 444, "0, 0, 1"),
+    "open_by_handle_at": (304, 265, "-1, 0, 0"),
+    "timer_create": (222, 107, "1, 0, ctypes.create_string_buffer(8)"),
+    "setuid": (105, 146, "os.getuid()"),
+}
+
+
+def call(name: str) -> str:
+    number = CALLS[name][0 if platform.machine() == "x86_64" else 1]
+    return body(
+        f"import ctypes, os\nresult = ctypes.CDLL(None, use_errno=True).syscall({number}, {CALLS[name][2]})\n"
+        "return str(ctypes.get_errno() if result < 0 else 0)"
+    )
+
+
+@CONFINED_ONLY
+def test_the_kernel_refuses_every_call_that_is_not_on_the_list(sandbox):
+    outcomes = run(sandbox, *map(call, CALLS), GOOD)
+    assert [o.answer for o in outcomes] == [*[str(errno.EPERM)] * len(CALLS), "fine"]
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="an ordinary user is refused some of them anyway")
+def test_control_the_kernel_would_take_those_calls():
+    outcomes = dict(zip(CALLS, run("none", *map(call, CALLS)), strict=True))
+    taken = {name: o.answer for name, o in outcomes.items() if o.answer not in (str(errno.EPERM), str(errno.ENOSYS))}
+    assert len(taken) >= len(CALLS) - 6 and outcomes["memfd_create"].answer == "0", outcomes
