@@ -4,6 +4,7 @@ import importlib
 import importlib.util
 import re
 import sys
+import types
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,11 @@ from hbench.core.digest import Json
 # Families that prepare their whole pool when they are made get a small one; for the rest the size is only a bound.
 POOL_SIZE = 16_384
 SMALL_POOLS = {"acre": 4_096}
+
+# cellpylib, below two families, imports these only to draw pictures: 0.7 s, and in a jail they find no place to write.
+_PLOTTING = tuple(
+    "matplotlib matplotlib.pyplot matplotlib.animation matplotlib.collections mpl_toolkits mpl_toolkits.mplot3d".split()
+)
 
 _NAME = re.compile(r'^DATASET_NAME\s*=\s*"(\w+)"|register_dataset\(\s*"(\w+)"', re.MULTILINE)
 
@@ -70,30 +76,71 @@ def _with_parts(fields: Json) -> Json:
 
 
 def _import_family(name: str) -> None:
-    """Imports the family's own module. The packages around it stand in empty while it loads and are then forgotten,
-    so a later `import reasoning_gym` still gives the whole library."""
+    """Imports the family's own module, without the rest of the library and without matplotlib."""
     module = modules()[name]
     if module in sys.modules:
         return
-    packages = [".".join(module.split(".")[:n]) for n in range(1, module.count(".") + 1)]
-    stand_ins = [_stand_in(package) for package in packages if package not in sys.modules]
+    for package in _packages(module):
+        if package not in sys.modules:
+            sys.modules[package] = _unrun(package)
+    absent = [name for name in _PLOTTING if name not in sys.modules] if "matplotlib" not in sys.modules else []
+    sys.modules.update({name: _Nothing(name) for name in absent})
     try:
         importlib.import_module("reasoning_gym.coaching")  # first, as in the library: else imports go in a circle
         importlib.import_module(module)
     finally:
-        for package in stand_ins:
-            sys.modules.pop(package, None)
+        for plotting in absent:  # whoever wants to plot later in this process gets the real one (cellpylib cannot)
+            del sys.modules[plotting]
 
 
-def _stand_in(package: str) -> str:
+class _Package(types.ModuleType):
+    """A package whose own code, which imports all families, has not run: it gives its modules one by one.
+
+    It runs as soon as it is asked for anything else, so `import reasoning_gym` still gives the whole library.
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name not in ("__all__", "__version__"):
+            raise AttributeError(name)
+        inner = f"{self.__name__}.{name}"
+        if importlib.util.find_spec(inner):
+            return importlib.import_module(inner)
+        self._run()
+        return getattr(self, name)
+
+    def _run(self) -> None:
+        self.__class__ = types.ModuleType
+        for name, module in list(sys.modules.items()):
+            if isinstance(module, _Package) and name.startswith(self.__name__ + "."):
+                module._run()
+        self.__spec__.loader.exec_module(self)
+
+
+class _Nothing(types.ModuleType):
+    """A module that has every name, and nothing behind any."""
+
+    def __getattr__(self, name: str) -> None:
+        if name.startswith("__"):
+            raise AttributeError(name)
+
+
+def _packages(module: str) -> list[str]:
+    """`a.b.c` -> a, a.b."""
+    parts = module.split(".")
+    return [".".join(parts[:count]) for count in range(1, len(parts))]
+
+
+def _unrun(package: str) -> _Package:
     folder = _root().parent.joinpath(*package.split("."))
     spec = importlib.util.spec_from_file_location(
         package, folder / "__init__.py", submodule_search_locations=[str(folder)]
     )
-    sys.modules[package] = importlib.util.module_from_spec(spec)
-    return package
+    made = _Package(package)
+    made.__spec__, made.__path__, made.__file__, made.__package__ = spec, [str(folder)], spec.origin, package
+    return made
 
 
+@cache
 def _root() -> Path:
     spec = importlib.util.find_spec("reasoning_gym")
     return Path(spec.submodule_search_locations[0])

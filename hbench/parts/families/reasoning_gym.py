@@ -14,16 +14,12 @@ from pydantic import Field, field_validator, model_validator
 from hbench.core.digest import Json, derive_seed
 from hbench.core.question import Question
 from hbench.parts.families import _library, _pool
-from hbench.parts.families._arithmetic import makes
 from hbench.parts.families._descriptions import describe
 from hbench.parts.families._framing import reword
+from hbench.parts.families._guards import WRONG, is_right
 from hbench.parts.part import Part
 
 EXACT = 1.0 - 1e-9  # a score from here on is exact: room for floating-point noise only
-
-# What these two scorers give a wrong sum. They give 1.0 also to some sums of numbers that were not offered, or that
-# miss the target by a fraction, so an answer they call right is computed again.
-WRONG_SUM = {"countdown": 0.05, "puzzle24": 0.01}
 
 
 class ReasoningGym(Part):
@@ -87,7 +83,7 @@ class ReasoningGym(Part):
         return ("score", "exact")
 
     def grade(self, answer: str, question: Question) -> Mapping[str, float]:
-        """score: the library's, partial credit included; exact: 1.0 where score is at least 1 - 1e-9, else 0.0.
+        """score: the library's (but see _guards.py), partial credit included; exact: 1.0 where score is at least 1 - 1e-9, else 0.0.
 
         Blanks around the answer do not count, an empty answer scores 0, and so does one that the scorer cannot read
         (it raises). Runs the library's scorer, which may evaluate the answer: jail only.
@@ -109,9 +105,8 @@ class ReasoningGym(Part):
             raise  # the grader's limit, which the jail reports
         except Exception:
             return 0.0
-        if family in WRONG_SUM and score >= EXACT:
-            target = 24 if family == "puzzle24" else metadata["target"]
-            score = score if makes(answer, target, metadata["numbers"]) else WRONG_SUM[family]
+        if score >= EXACT and not is_right(family, answer, question.answer, metadata):
+            score = WRONG[family]
         return min(1.0, max(0.0, score)) if math.isfinite(score) else 0.0
 
 

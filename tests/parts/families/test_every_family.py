@@ -1,5 +1,6 @@
 """What holds for all 106 families of the installed reasoning-gym, shown on a few questions of each."""
 
+import asyncio
 import json
 import os
 import subprocess
@@ -7,6 +8,8 @@ import sys
 
 import pytest
 
+from hbench.core.failure import Failure
+from hbench.engines.jail.jails import Jails
 from hbench.parts.families import _derive_frames, _framing, _library
 from hbench.parts.families._wordings import WORDINGS
 from hbench.parts.families.reasoning_gym import ReasoningGym
@@ -58,6 +61,32 @@ def test_grades_of_gold_answers_are_one_and_of_malformed_ones_in_range(drawn):
         for answer in MALFORMED:
             grades = family.grade(answer, made[0])
             assert set(grades) == {"score", "exact"} and all(0.0 <= grade <= 1.0 for grade in grades.values()), name
+
+
+def test_no_constant_answer_is_right_for_every_question(drawn):
+    """It would be for game_of_life_halting and coin_flip by the library's scorers; see _guards.py."""
+    for name in NAMES:
+        family, made = questions(name, drawn[name]["entries"])
+        for answer in ("?", "0", "none", "no answer at all", "x" * 40):
+            assert not any(family.grade(answer, question)["exact"] for question in made if question.answer != answer), name
+
+
+def test_every_family_grades_in_the_jail(drawn):
+    """Two families could not: the library imports matplotlib below them, which wants a folder to write to."""
+    grades = asyncio.run(jailed_grades(drawn))
+    golds = {name: grade for name, (grade, _) in grades.items() if name not in WITHOUT_GOLD}
+    assert {name: grade for name, grade in golds.items() if grade != {"score": 1.0, "exact": 1.0}} == {}
+    assert {name: grade for name, (_, grade) in grades.items() if isinstance(grade, Failure) or grade["exact"]} == {}
+
+
+async def jailed_grades(drawn):
+    jails, grades = Jails(zygotes=1), {}
+    for name in NAMES:
+        family, made = questions(name, drawn[name]["entries"][:1])
+        answers = (str(made[0].answer), "no answer at all")
+        grades[name] = [await jails.grade(family.to_json(), answer, made[0]) for answer in answers]
+    await jails.close()
+    return grades
 
 
 @pytest.mark.parametrize(

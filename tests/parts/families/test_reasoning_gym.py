@@ -131,6 +131,22 @@ def test_puzzle24_takes_only_its_own_numbers_and_exactly_24(answer):
     assert family("puzzle24").grade("10*(8 - 5) - 6", question)["exact"] == 1.0
 
 
+@pytest.mark.parametrize("answer", ["True", "no answer at all", "?"])
+def test_a_wrong_guess_about_a_halting_game_is_wrong(answer):
+    """The library calls every answer that is not empty right."""
+    question = asked("game_of_life_halting", "False")
+    assert family("game_of_life_halting").grade(answer, question) == {"score": 0.0, "exact": 0.0}
+    assert family("game_of_life_halting").grade("false.", question) == {"score": 1.0, "exact": 1.0}
+
+
+@pytest.mark.parametrize("answer", ["0", "0.68", ".6", "0."])
+def test_the_beginning_of_a_probability_is_not_that_probability(answer):
+    """The library compares as many digits as the answer has, so `0` would be right for every question."""
+    question = asked("coin_flip", "0.6875")
+    assert family("coin_flip").grade(answer, question)["exact"] == 0.0
+    assert [family("coin_flip").grade(right, question)["exact"] for right in ("11/16", "0.6875", "0.68751")] == [1.0] * 3
+
+
 def test_case_119_blanks_around_an_answer_do_not_count():
     for case in json.loads((cases() / "119-blanks-around-answer" / "case.json").read_text()):
         score = family("rotate_matrix").grade(case["answer"], asked("rotate_matrix", case["gold"]))["score"]
