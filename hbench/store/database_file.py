@@ -69,7 +69,9 @@ class DatabaseFile:
     def copy(self) -> None:
         """Work on a copy from now on. By another process: closing a file here would drop DuckDB's locks on it."""
         self.discard()
-        subprocess.run(["cp", str(self.path), str(self._new)], check=True, capture_output=True)
+        done = subprocess.run(["cp", str(self.path), str(self._new)], capture_output=True, text=True)
+        if done.returncode:
+            raise OSError(done.stderr.strip())  # no space, most likely
         self.replacement = True
 
     def discard(self) -> None:

@@ -52,7 +52,7 @@ def _look_for_steps(
     steps: Path, marks: Mapping[str, str], folded: Callable[[list[str]], set[str]], now_ns: int, pending: Pending
 ) -> None:
     changed = []
-    for entry in _entries(steps):
+    for entry in filter(os.DirEntry.is_dir, _entries(steps)):
         changed_at = entry.stat().st_mtime_ns
         if marks.get(f"steps/{entry.name}") != str(changed_at):
             changed.append(entry.name)

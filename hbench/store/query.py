@@ -65,7 +65,11 @@ def _answered(folder: Path, sql: str, values: Sequence[Any], retry_s: float) -> 
 
 
 def open_read_only(folder: Path, retry_s: float) -> Any:
-    """A read-only connection. A fold may hold the file, or just be putting another one in its place: both pass."""
+    """A read-only connection to the database with its texts, for the caller to close.
+
+    A fold may hold the file, or just be putting another one in its place: both pass, and are waited for up to
+    `retry_s`. Raises HbenchError when there is no database, or none that can be opened.
+    """
     import duckdb
 
     if not (folder / MAIN).exists() or not (folder / TEXTS).exists():

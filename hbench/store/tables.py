@@ -4,6 +4,7 @@ How to read a table: see store/table.py. Rows given to the store are checked aga
 """
 
 from hbench.store.table import Table, table
+from hbench.store.views import views
 
 SCHEMA = 1  # raised when step.json or a table changes in a way that older code cannot read
 
@@ -265,5 +266,5 @@ STEP_TABLES = frozenset(t.name for t in _ALL if t.sort in ("step", "shared"))  #
 
 
 def describe_tables() -> str:
-    """Every table with its key and columns, as `hbench tables` prints them."""
-    return "\n\n".join(t.describe() for t in _ALL)
+    """Every table with its key and columns, then every view, as `hbench tables` prints them."""
+    return "\n\n".join([t.describe() for t in _ALL] + [f"{v.name} (a view): {v.comment}" for v in views()])

@@ -1,5 +1,6 @@
--- labelled_steps: Every step of the newest finished run of each spec, with what it is for. Every other view starts here.
--- One artifact may serve many specs, arms and rounds: it then stands here once for each.
+-- labelled_steps: Every step of the newest finished run of each spec, with what it is for. Other views start here.
+-- One artifact may serve many specs, arms and rounds: it then stands here once for each. A whole run comes before
+-- limited ones.
 create or replace view labelled_steps as
 with newest as (
     select
@@ -7,7 +8,9 @@ with newest as (
         run_id
     from runs
     where outcome = 'finished'
-    qualify row_number() over (partition by spec_digest order by ended_at desc, run_id desc) = 1
+    qualify row_number() over (
+        partition by spec_digest order by limited is null desc, ended_at desc, run_id desc
+    ) = 1
 )
 select
     labels.spec_digest,
@@ -170,8 +173,8 @@ select
 from trajectories
 group by all;
 
--- ledger: Model calls, tokens and seconds by role, arm and round. What the reply store answered (reused_…) stands apart
--- from what was spent. A step that serves several arms counts in each, once: do not add up arms.
+-- ledger: Model calls, tokens and seconds by role, arm and round. What the reply store answered (reused_…) stands
+-- apart from what was spent. A step that serves several arms counts in each, once: do not add up arms.
 create or replace view ledger as
 with calls as (
     select

@@ -1,5 +1,6 @@
 """Artifacts: appended, committed, read back, continued after a kill."""
 
+import json
 import os
 import subprocess
 import sys
@@ -10,7 +11,9 @@ import pytest
 from hbench.core.failure import StepError
 from hbench.core.output import Artifact, Output
 from hbench.store.artifacts import Store
+from hbench.store.database import fold
 from hbench.store.part import UnfinishedPart
+from hbench.store.query import query
 from tests.store.made import key, put, record, rollout, rollouts
 
 KEY = key("a")
@@ -38,7 +41,8 @@ def test_what_was_committed_is_read_back(store):
 
 def test_many_rows_are_kept_as_parquet_and_read_back_as_they_were(store):
     few, many = rollouts([0.5] * 3), rollouts([0.5] * 300)
-    many["questions"] = [{"question_id": f"q{i}", "answer": {"a": [i, None, "é"]}, "text": "x" * 500} for i in range(300)]
+    asked = [{"question_id": f"q{i}", "answer": {"a": [i, None, "é"]}, "text": "x" * 500} for i in range(99)]
+    many["questions"] = asked
     with store.open(KEY) as part:
         part.append(many)
         assert part.rows("questions")[7]["answer"] == {"a": [7, None, "é"]}
@@ -47,6 +51,19 @@ def test_many_rows_are_kept_as_parquet_and_read_back_as_they_were(store):
     assert "texts.parquet" in os.listdir(found.folder) and "rows" in os.listdir(found.folder)
     assert {table: found.rows(table) for table in many} == appended
     assert len(put(store, "few", few).rows("rollouts")) == 3
+
+
+@pytest.mark.parametrize("inline_bytes", [0, 64_000])
+@pytest.mark.parametrize("name", ["plain", "a[1] b'c*{x,y} é"])
+def test_any_json_comes_back_from_any_folder_as_it_was(tmp_path, monkeypatch, inline_bytes, name):
+    monkeypatch.setattr("hbench.store.part.INLINE_BYTES", inline_bytes)
+    answers = ["42", None, True, 1.5, 10**30, {"a": "b", "": None}, [], "", "null", 1e308, [[[["deep"]]]]]
+    rows = [{"question_id": f"{i:02}", "answer": answer} for i, answer in enumerate(answers)]
+    store = Store(tmp_path / name)
+    assert [row["answer"] for row in put(store, "a", {"questions": rows}).rows("questions")] == answers
+    assert fold(store.folder).messages == ()
+    found = query(store.folder, "select answer from questions order by question_id").rows
+    assert [None if text is None else json.loads(text) for (text,) in found] == answers
 
 
 def test_equal_contents_under_another_key_have_the_equal_digest(store):
@@ -70,7 +87,8 @@ def test_the_digest_is_the_same_inline_and_in_parquet(store, monkeypatch):
 def test_of_two_rows_with_one_key_the_later_stays(store, monkeypatch, inline_bytes):
     monkeypatch.setattr("hbench.store.part.INLINE_BYTES", inline_bytes)
     with store.open(KEY) as part:
-        part.append({"updates": [{"update": 1, "name": "loss", "value": 2.0}, {"update": 2, "name": "loss", "value": 1.5}]})
+        part.append({"updates": [{"update": 1, "name": "loss", "value": 2.0}]})
+        part.append({"updates": [{"update": 2, "name": "loss", "value": 1.5}]})
         part.append({"updates": [{"update": 2, "name": "loss", "value": 1.0}]})
         found = part.commit(Output(None), record())
     assert [(row["update"], row["value"]) for row in found.rows("updates")] == [(1, 2.0), (2, 1.0)]

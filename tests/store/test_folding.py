@@ -37,7 +37,7 @@ def test_every_table_of_a_finished_step_is_there_with_its_key(store):
         (key("a"), '{"score":0.75}', store.get(key("a")).digest)
     ]
     assert query(store.folder, "select distinct step_key from rollouts").rows == [(key("a"),)]
-    assert (count(store, "rollouts"), count(store, "grades"), count(store, "events"), count(store, "texts")) == (2, 4, 2, 4)
+    assert [count(store, table) for table in ("rollouts", "grades", "events", "texts")] == [2, 4, 2, 4]
 
 
 def test_only_what_is_new_is_folded_and_nothing_twice(store):
@@ -152,7 +152,8 @@ def test_a_torn_journal_line_waits_until_it_is_whole(store):
 def test_times_are_times_and_a_garbled_one_is_null(store):
     put_run(store, [])
     with store.open_run("other") as journal:
-        journal.append({"runs": [{"run_id": "other", "started_at": "yesterday", "ended_at": "2026-01-02T03:04:05+00:00"}]})
+        row = {"run_id": "other", "started_at": "yesterday", "ended_at": "2026-01-02T03:04:05+00:00"}
+        journal.append({"runs": [row]})
     fold(store.folder)
     found = query(store.folder, "select run_id, started_at::varchar, ended_at::varchar from runs order by 1").rows
     assert found == [("other", None, "2026-01-02 03:04:05"), (RUN, "2026-01-01 00:00:00", "2026-01-02 00:00:00")]

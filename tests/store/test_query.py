@@ -100,7 +100,8 @@ def test_a_table_aligns_numbers_and_tells_null_from_an_empty_text():
 
 def test_csv_is_read_back_by_a_csv_reader():
     rows = list(csv.reader(io.StringIO(render(ROWS, "csv"))))
-    assert rows == [["name", "score", "n"], ["a|b", "0.123456", "1"], ["two\nlines \x1b[2J", "", "20"], ["", "1.0", "3"]]
+    assert rows[0] == ["name", "score", "n"]
+    assert rows[1:] == [["a|b", "0.123456", "1"], ["two\nlines \x1b[2J", "", "20"], ["", "1.0", "3"]]
 
 
 def test_json_is_a_list_of_objects_without_nan():

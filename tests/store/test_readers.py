@@ -217,9 +217,8 @@ def test_a_fold_killed_at_any_moment_loses_and_doubles_nothing(store, tmp_path_f
 def test_folds_of_several_processes_at_once_fold_everything_once(store):
     for i in range(30):
         put(store, str(i), rollouts([1.0]))
-    folding = [
-        subprocess.Popen([sys.executable, "-c", FOLD, str(store.folder)], stdout=subprocess.PIPE, text=True) for _ in range(3)
-    ]
+    command = [sys.executable, "-c", FOLD, str(store.folder)]
+    folding = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(3)]
     said = [process.communicate(timeout=60)[0] for process in folding]
     assert sum("steps=30" in text for text in said) == 1, said
     assert count(store) == 32

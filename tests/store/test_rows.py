@@ -57,9 +57,8 @@ def test_one_and_one_point_zero_are_one_content():
 
 
 texts = st.text(st.characters(codec="utf-8"), max_size=20)
-rows = st.lists(
-    st.fixed_dictionaries({"question_id": texts, "name": texts, "value": st.floats(0, 1)}), max_size=8, unique_by=lambda r: (r["question_id"], r["name"])
-)  # fmt: skip
+grades = st.fixed_dictionaries({"question_id": texts, "name": texts, "value": st.floats(0, 1)})
+rows = st.lists(grades, max_size=8, unique_by=lambda row: (row["question_id"], row["name"]))
 
 
 @given(rows, st.randoms(use_true_random=False))

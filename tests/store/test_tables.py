@@ -25,6 +25,7 @@ def test_the_description_names_every_table_and_column():
     for table in TABLES.values():
         assert f"{table.name}: {table.comment}" in text
         assert all(f"  {column.name}" in text for column in table.columns)
+    assert all(f"{view.name} (a view): {view.comment}" in text for view in views())
 
 
 def test_the_database_carries_the_comments(tmp_path):

@@ -48,7 +48,8 @@ def test_a_harness_has_its_mean_over_the_held_out_questions(store):
 
 def test_a_failed_edit_has_a_held_out_row_without_a_score(store):
     candidates(store, [None, 0.5], "held_out_candidate")
-    assert query(store.folder, "select slot, questions, score from held_out order by slot").rows == [(0, 0, None), (1, 1, 0.5)]
+    found = query(store.folder, "select slot, questions, score from held_out order by slot")
+    assert found.rows == [(0, 0, None), (1, 1, 0.5)]
 
 
 def test_a_round_shows_what_was_selected(store):
@@ -74,7 +75,8 @@ def test_failed_edits_are_left_out_or_count_as_zero(store):
     candidates(store, [None, 0.0, 0.5, 1.0])
     found = query(
         store.folder,
-        "select split, proposals, mean_score, mean_failed_zero, best_score, failed_share, zero_share from proposal_scores",
+        "select split, proposals, mean_score, mean_failed_zero, best_score, failed_share, zero_share "
+        "from proposal_scores",
     )
     assert found.rows == [("scoring", 4, 0.5, 0.375, 1.0, 0.25, 0.5)]
 
@@ -83,13 +85,12 @@ def test_only_the_newest_finished_run_counts(store):
     put(store, "x", rollouts([1.0], "x"))
     put(store, "old", rollouts([0.0], "old"))
     store.put_plan(SPEC, plan({"x": [label("held_out")]}))
-    with store.open_run("earlier") as journal:
-        journal.append({"runs": [{"run_id": "earlier", "spec_digest": SPEC, "ended_at": "2025-01-01", "outcome": "finished"}]})
-        journal.append({"run_steps": [{"run_id": "earlier", "step_id": "x", "step_key": key("old"), "status": "ran"}]})
     put_run(store, ["x"], run="newest")
-    with store.open_run("broken") as journal:
-        journal.append({"runs": [{"run_id": "broken", "spec_digest": SPEC, "ended_at": "2027-01-01", "outcome": "failed"}]})
-        journal.append({"run_steps": [{"run_id": "broken", "step_id": "x", "step_key": key("old"), "status": "ran"}]})
+    for run, ended_at, outcome in (("earlier", "2025-01-01", "finished"), ("broken", "2027-01-01", "failed")):
+        row = {"run_id": run, "spec_digest": SPEC, "ended_at": ended_at, "outcome": outcome}
+        step = {"run_id": run, "step_id": "x", "step_key": key("old"), "status": "ran"}
+        with store.open_run(run) as journal:
+            journal.append({"runs": [row], "run_steps": [step]})
     put_run(store, ["x"], run="going on", outcome=None)
     fold(store.folder)
     assert query(store.folder, "select run_id from labelled_steps").rows == [("newest",)]
@@ -100,12 +101,13 @@ def test_an_event_is_shown_with_its_texts(store):
     put(store, "a", rollout(7))
     fold(store.folder)
     assert query(store.folder, "select sent, received from event_texts").rows == [("what is 7?", "it is 7")]
-    assert query(store.folder, "select text from texts where digest = ?", [text_digest("it is 7")]).rows == [("it is 7",)]
+    found = query(store.folder, "select text from texts where digest = ?", [text_digest("it is 7")])
+    assert found.rows == [("it is 7",)]
 
 
 def test_the_ledger_tells_reuse_from_spend_and_counts_a_shared_step_once_an_arm(store):
     put(store, "e", {table: rollout(1)[table] + rollout(2, reused=True)[table] for table in rollout(1)})
-    put(store, "p", {"candidates": [{"outcome": "applied", "prompt_tokens": 100, "completion_tokens": 50, "seconds": 2.0}]})
+    put(store, "p", {"candidates": [{"outcome": "applied", "prompt_tokens": 100, "completion_tokens": 50}]})
     finish(
         store,
         {
@@ -115,7 +117,8 @@ def test_the_ledger_tells_reuse_from_spend_and_counts_a_shared_step_once_an_arm(
     )
     found = query(
         store.folder,
-        "select arm, round, role, calls, prompt_tokens, completion_tokens, reused_calls, reused_tokens from ledger order by all",
+        "select arm, round, role, calls, prompt_tokens, completion_tokens, reused_calls, reused_tokens "
+        "from ledger order by all",
     )
     assert found.rows == [
         ("a", 0, "proposer", 1, 100, 50, 0, 0),
@@ -126,13 +129,14 @@ def test_the_ledger_tells_reuse_from_spend_and_counts_a_shared_step_once_an_arm(
 
 def test_the_review_rate_is_replaced_turns_of_all_turns(store):
     assert put(store, "none") and fold(store.folder) and query(store.folder, "from review_rate").rows == []
-    rows = [{"question_id": q, "domain": "files", "turns": 4, "replaced": replaced} for q, replaced in (("a", 1), ("b", 2))]
+    row = {"domain": "files", "turns": 4}
+    rows = [row | {"question_id": "a", "replaced": 1}, row | {"question_id": "b", "replaced": 2}]
     put(store, "a", {"trajectories": rows})
     fold(store.folder)
     assert query(store.folder, "select trajectories, turns, replaced_share from review_rate").rows == [(2, 8, 0.375)]
 
 
-# One query a link: (name, rows of both ends by step, query that must find the number of joined rows).
+# One query a link; in a folder with one row at every end, each finds one.
 LINKS = {
     "runs -> specs": "select count(*) from runs join specs using (spec_digest)",
     "plan_steps -> specs": "select count(*) from plan_steps join specs using (spec_digest)",
