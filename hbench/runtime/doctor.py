@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+EMBEDDED = "smollm2-135m-instruct"
 EXTRAS = {
     "local": ("torch", "transformers", "gguf"),
     "train": ("trl", "peft", "datasets"),
@@ -85,10 +86,10 @@ def _gpu() -> Finding:
 
 def _embedded() -> Finding:
     from hbench.core.failure import HbenchError
-    from hbench.engines.embedded import find_package_file
+    from hbench.engines.embedded import packed_file
 
     try:
-        return Finding("embedded model", f"SmolLM2-135M-Instruct in {find_package_file().name}")
+        return Finding("embedded model", f"SmolLM2-135M-Instruct, {packed_file(EMBEDDED).stat().st_size / 2**20:.0f} MiB")
     except HbenchError as missing:
         return Finding("embedded model", "missing", str(missing))
 

@@ -22,7 +22,8 @@ def reward(params: Json, inputs: Mapping[str, Artifact], services: Services) -> 
     """
     value = inputs["candidate"].value
     unchanged = value["failure"] is not None and value["failure"]["kind"] == "no_change"
-    candidate = _candidate(value, inputs["parent" if unchanged else "trial"], params["grade"])
+    stands_for_parent = unchanged and params["no_change"] == "as_parent"
+    candidate = _candidate(value, inputs["parent" if stands_for_parent else "trial"], params["grade"])
     terms = {name: build("rewards", block) for name, block in params["terms"].items()}
     values = reward_terms(candidate, terms, params["no_change"])
     rows = [

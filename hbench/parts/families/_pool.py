@@ -11,6 +11,7 @@ import os
 import random
 import subprocess
 import sys
+import tempfile
 from ast import literal_eval
 from functools import cache
 from importlib.metadata import version
@@ -22,6 +23,7 @@ from hbench.core.failure import StepError
 from hbench.parts.families import _library
 
 PACKAGE_ROOT = Path(__file__).resolve().parents[3]
+_HANDED_ON = ("PATH", "LD_LIBRARY_PATH", "LANG", "TMPDIR", "OPENBLAS_CORETYPE")  # no keys
 _SET_BY_HAND = {"PYTHONHASHSEED": "0", "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 
 
@@ -35,8 +37,13 @@ def entries(name: str, settings: Json, seed: int, start: int, stop: int) -> list
     request = json.dumps({"name": name, "settings": settings, "seed": seed, "start": start, "stop": stop})
     command = [sys.executable, "-P", "-m", "hbench.parts.families._pool"]
     path = os.pathsep.join(filter(None, [str(PACKAGE_ROOT), os.environ.get("PYTHONPATH")]))
-    around = {**os.environ, **_SET_BY_HAND, "PYTHONPATH": path}
-    done = subprocess.run(command, input=request, capture_output=True, text=True, encoding="utf-8", env=around)
+    around = {name: os.environ[name] for name in _HANDED_ON if name in os.environ}
+    around |= {**_SET_BY_HAND, "PYTHONPATH": path}
+    # codeio runs programs of its data set to make a question, and some of them write files where they stand.
+    with tempfile.TemporaryDirectory() as folder:
+        done = subprocess.run(
+            command, input=request, capture_output=True, text=True, encoding="utf-8", env=around, cwd=folder
+        )
     if done.returncode:
         reason = (done.stderr.strip().splitlines() or [f"exit code {done.returncode}"])[-1]
         made = f"reasoning-gym {library_version()} cannot make questions {start} to {stop} of {name}"
