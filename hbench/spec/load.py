@@ -97,7 +97,7 @@ def _plan(tree: Tree, problems: list[Problem]) -> str | None:
     from hbench.spec.schema import PLANS
 
     plan = tree.values.get("plan")
-    if plan in PLANS:
+    if isinstance(plan, str) and plan in PLANS:
         return plan
     known = ", ".join(PLANS)
     if plan is None or plan == "???":

@@ -12,6 +12,7 @@ from hbench.spec.block import Block, Number, Whole, wrong
 from hbench.spec.files import PromptName, RecordedName
 
 EMBEDDED = "embedded/"  # these weights ship in a package whose file hbench knows by its digest
+OURS = frozenset({"temperature", "max_tokens", "top_p", "stop", "seed", "messages", "model", "n", "stream", "tools"})
 MOST_STOPS = 4  # what OpenAI-compatible servers accept
 
 
@@ -30,17 +31,22 @@ class SamplingBlock(Block):
     )
     extra: dict[str, Any] = Field({}, description="Passed on as it is: min_p, presence_penalty …")
 
-    @field_validator("stop", mode="before")
+    @field_validator("stop")
     @classmethod
-    def _stop(cls, value: Any) -> Any:
-        if not isinstance(value, list | tuple):
-            return value
+    def _stop(cls, value: tuple[str, ...]) -> tuple[str, ...]:
         if "" in value:
             raise wrong("an empty stop text would end every completion at once")
         merged = tuple(dict.fromkeys(value))
         if len(merged) > MOST_STOPS:
             raise wrong(f"{len(merged)} different stop texts; servers accept {MOST_STOPS}")
         return merged
+
+    @field_validator("extra")
+    @classmethod
+    def _extra(cls, value: dict[str, Any]) -> dict[str, Any]:
+        if taken := sorted(OURS & set(value)):
+            raise wrong(f"{taken[0]} is hbench's to send", "the field of that name, or none")
+        return value
 
     def sampling(self) -> Sampling:
         return Sampling(self.temperature, self.max_tokens, self.top_p, self.stop, self.extra)

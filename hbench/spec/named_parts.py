@@ -66,7 +66,7 @@ def _part(tree: Tree, place: Place, block: Any) -> "type[Part] | Problem | None"
     if kind is None or kind == "???":
         return Problem(tree.mark(place), f"{field}.kind is missing", f"one of: {', '.join(there)}", incomplete=True)
     mark = tree.mark((*place, "kind"))
-    if kind not in there:
+    if not isinstance(kind, str) or kind not in there:
         hint = did_you_mean(str(kind), there) or f"there are: {', '.join(there)}"
         return Problem(mark, f"{field}: no kind '{kind}'", hint)
     try:

@@ -76,6 +76,10 @@ EXTENDS = "extends: whole\n"
             "family: toy\n",
             "specs/mine.yaml:2:1: family: expected a mapping, got 'toy' (write {kind: toy})",
         ),
+        (
+            "solver: {sampling: {extra: {seed: 3}}}\n",
+            "specs/mine.yaml:2:21: solver.sampling.extra: seed is hbench's to send (the field of that name, or none)",
+        ),
         ("solver: fast\n", "specs/mine.yaml:2:1: solver: expected a mapping, got 'fast'"),
         ("seed: .inf\n", "specs/mine.yaml:2:1: seed: inf is not a finite number"),
         (
