@@ -1,0 +1,44 @@
+"""What `hbench doctor` is told."""
+
+import asyncio
+
+import pytest
+
+from hbench.core.failure import HbenchError
+from hbench.engines.jail import HarnessJob, Jails, describe, start
+from tests.engines.jail.lab import CONFINED, GOOD
+
+
+@pytest.mark.parametrize("sandbox", [*CONFINED, "none"])
+def test_the_report_names_the_kind_its_promises_and_its_gaps(sandbox):
+    report = describe(sandbox)
+    assert report.ready and report.kind == sandbox and report.why and report.promises and report.not_protected
+    assert report.text().startswith(sandbox) and "does not protect from" in report.text()
+    assert ("no network: sockets cannot be made" in report.promises) is (sandbox != "none")
+
+
+def test_the_environment_can_ask_for_landlock(monkeypatch):
+    monkeypatch.setenv("HBENCH_JAIL", "landlock")
+    assert describe().kind == "landlock" and Jails().sandbox == "landlock"
+    assert Jails("namespaces").sandbox == "namespaces"
+
+
+def test_without_a_jail_nothing_is_run_and_the_user_is_told_what_to_do(monkeypatch):
+    monkeypatch.setattr(start, "recipes", lambda sandbox: [])
+    report = describe()
+    assert not report.ready and "Install bubblewrap" in report.why
+    with pytest.raises(HbenchError, match="sandbox: none"):
+        asyncio.run(Jails().run(HarnessJob(GOOD, "?")))
+
+
+def test_a_sandbox_that_fails_is_passed_over_for_the_next(monkeypatch):
+    broken = start.Recipe("namespaces", True, "/bin/false")
+    monkeypatch.setattr(start, "recipes", lambda sandbox: [broken, start.Recipe("landlock")])
+    assert describe().kind == "landlock"
+
+
+def test_it_works_inside_a_running_loop_too():
+    async def inside():
+        return describe("landlock").kind
+
+    assert asyncio.run(inside()) == "landlock"
