@@ -46,7 +46,7 @@ class Beginnings:
 
         At least one token of the prompt is left over: its pass gives the first logits.
         """
-        candidates = [*((number, tuple(tokens)) for number, tokens in enumerate(going)), *((b, b.tokens) for b in self.kept)]
+        candidates = [*enumerate(map(tuple, going)), *((kept, kept.tokens) for kept in self.kept)]
         shared = [_shared(prompt[:-1], tokens) for _, tokens in candidates]
         longest = max(shared, default=0)
         if longest < SHORTEST:

@@ -98,7 +98,7 @@ class Decoder:
         return "length" if len(row.tokens) >= row.max_tokens else None
 
     def _stopped(self, row: Row) -> bool:
-        """Only the tail is looked at: as many tokens as the longest stop string has characters, and some for half characters."""
+        """Looks at the tail only: as many tokens as the longest stop has characters, and some for half characters."""
         tail = row.tokens[-max(map(len, row.stops)) - 8 :]
         return cut_at_stop(self.tokenizer.decode(tail, skip_special_tokens=True), row.stops)[1]
 
@@ -121,7 +121,7 @@ def end_tokens(model: Any, tokenizer: Any) -> set[int]:
 
 
 def row_of(request: Request, prompt: list[int], context: int) -> Row:
-    """A row for a prompt that leaves room for at least one token of `context`. Raises ValueError for impossible sampling."""
+    """A row for a prompt that leaves room in `context`. Raises ValueError for impossible sampling."""
     sampling = request.sampling
     if sampling.max_tokens < 1:
         raise ValueError(f"max_tokens is {sampling.max_tokens}, at least 1 is wanted")

@@ -14,7 +14,7 @@ PREFIX = "embedded/"
 
 @dataclass(frozen=True, slots=True)
 class Packed:
-    """A model as GGUF inside an installed package. sha256: of the GGUF file; with `layout` it names the cache folder."""
+    """A model as GGUF inside an installed package. sha256: of that file; with `layout` it names the cache folder."""
 
     module: str
     distribution: str
@@ -103,7 +103,8 @@ def _convert(source: Path, folder: Path) -> None:
         import torch
         from transformers import AutoModelForCausalLM, AutoTokenizer, GgufConfig
     except ImportError as missing:
-        raise HbenchError(f"the embedded model needs the extra 'local' ({missing}): pip install 'hbench[local]'") from None
+        hint = "pip install 'hbench[local]'"
+        raise HbenchError(f"the embedded model needs the extra 'local' ({missing}): {hint}") from None
 
     read = {"pretrained_model_name_or_path": str(source.parent), "gguf_file": source.name}
     with quiet_transformers():

@@ -13,13 +13,18 @@ from hbench.engines.beginnings import Beginning, Beginnings
 if TYPE_CHECKING:
     import torch
 
+    Pair = tuple[torch.Tensor, torch.Tensor]
+
 BLOCK = 128  # columns added at a time
 Prompt = tuple[int, ...]  # token ids
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """What one prompt adds to the packed sequence: its tokens from `shared` on, at [start, stop), for rows [row, row + copies)."""
+    """What a prompt adds to the packed sequence: its tokens from `shared` on, at [start, stop).
+
+    They go to the rows [row, row + copies), behind the first `shared` tokens of `beginning`.
+    """
 
     start: int
     stop: int
@@ -51,7 +56,7 @@ class KeyValues:
         return list(map(len, self.tokens))
 
     def place(self, prompts: Sequence[Prompt], copies: Sequence[int]) -> list[Segment]:
-        """The next pass holds what is new of `prompts`, packed; prompt i makes copies[i] new rows, behind those there are."""
+        """The next pass holds what is new of `prompts`, packed; prompt i makes copies[i] rows, behind the others."""
         found = [self.beginnings.find(prompt, self.tokens) for prompt in prompts]
         self._reserve(max(map(len, prompts)))
         self.segments, start, row = [], 0, len(self.tokens)
@@ -80,7 +85,8 @@ class KeyValues:
 
         lengths = torch.tensor(self.lengths, device=like.device)
         beyond = torch.arange(max(self.lengths), device=like.device)[None] >= lengths[:, None]
-        return torch.zeros(beyond.shape, dtype=like.dtype, device=like.device).masked_fill_(beyond, float("-inf"))[:, None, None]
+        zeros = torch.zeros(beyond.shape, dtype=like.dtype, device=like.device)
+        return zeros.masked_fill_(beyond, float("-inf"))[:, None, None]
 
     def drop(self, row: int) -> None:
         """Removes `row`, keeping a copy of it as a beginning; the last row takes its place."""
@@ -94,7 +100,7 @@ class KeyValues:
         if not self.tokens:  # long prompts must not hold memory for ever
             self.keys, self.values, self.columns = [], [], 0
 
-    def update(self, keys: "torch.Tensor", values: "torch.Tensor", layer: int, *_, **__) -> tuple["torch.Tensor", "torch.Tensor"]:
+    def update(self, keys: "torch.Tensor", values: "torch.Tensor", layer: int, *_, **__) -> "Pair":
         """Called by each layer with (B, heads, T, width): keeps them, returns what its queries may look at."""
         if len(self.keys) <= layer:
             _, heads, _, width = keys.shape
@@ -110,10 +116,10 @@ class KeyValues:
         longest, count = max(self.lengths), len(self.tokens)
         return self.keys[layer][:count, ..., :longest].transpose(-1, -2), self.values[layer][:count, :, :longest]
 
-    def row(self, layer: int, row: int) -> tuple["torch.Tensor", "torch.Tensor"]:
+    def row(self, layer: int, row: int) -> "Pair":
         """All keys and values of `row`: (1, heads, T, width) each."""
-        length = len(self.tokens[row])
-        return self.keys[layer][row : row + 1, ..., :length].transpose(-1, -2), self.values[layer][row : row + 1, :, :length]
+        length, this = len(self.tokens[row]), slice(row, row + 1)
+        return self.keys[layer][this, ..., :length].transpose(-1, -2), self.values[layer][this, :, :length]
 
     def get_seq_length(self, *_) -> int:
         return 0  # positions are always given
@@ -147,7 +153,7 @@ class KeyValues:
 
 
 def attend(module, query, key, value, attention_mask, scaling=None, dropout=0.0, packed: KeyValues | None = None, **_):
-    """Attention over packed prompts (packed: the cache that knows their borders) or, without it, of one new token a row.
+    """Attention over packed prompts (packed: the cache, which knows their borders), else of one new token a row.
 
     query: (B, H, T, width); key and value: (B, heads, T, width). Returns ((B, T, H, width), None).
     """

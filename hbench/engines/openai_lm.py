@@ -25,7 +25,7 @@ FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 60.0  # a server's Retry-After is obeyed up 
 class Reach:
     """How the server is reached; nothing here can change a reply.
 
-    retries: tries after the first. timeout_s: of one try, from sending to the last byte. key: never logged, never stored.
+    retries: tries after the first. timeout_s: of one try, to the last byte. key: never logged, never stored.
     """
 
     base_url: str
@@ -71,10 +71,11 @@ class OpenAILM:
     async def check(self) -> None:
         """One small request. Raises HbenchError when the server cannot be reached or does not know the model."""
         status, raw = await self._get_models()
+        url = self.reach.base_url
         if status == 0:
-            raise HbenchError(f"no model server answers at {self.reach.base_url} ({raw.decode()}): start it, or correct base_url")
+            raise HbenchError(f"no model server answers at {url} ({raw.decode()}): start it, or correct base_url")
         if status in (401, 403):
-            raise HbenchError(f"{self.reach.base_url} refuses the key ({self._hide(refusal(status, raw).message)}): see api_key_env")
+            raise HbenchError(f"{url} refuses the key ({self._hide(refusal(status, raw).message)}): see api_key_env")
         if wrong := self._name_trouble(status, raw):
             raise HbenchError(wrong)
 
@@ -151,7 +152,7 @@ class OpenAILM:
         import aiohttp
 
         try:
-            async with self._open().get(self._url("/models"), timeout=aiohttp.ClientTimeout(total=30)) as answer:
+            async with self._open().get(self._url("/models"), timeout=aiohttp.ClientTimeout(total=10)) as answer:
                 return answer.status, await answer.read()
         except (TimeoutError, aiohttp.ClientError, OSError) as trouble:
             return 0, f"{type(trouble).__name__}: {trouble}"[:200].encode()
@@ -160,14 +161,16 @@ class OpenAILM:
         return self._name_trouble(*await self._get_models())
 
     def _name_trouble(self, status: int, raw: bytes) -> str | None:
-        """What to say when the server lists its models and ours is not among them. Servers without a list are believed."""
+        """What to say when the server lists its models without ours. A server without a list is believed."""
         try:
             names = [str(model["id"]) for model in json.loads(raw)["data"]] if status == 200 else []
         except (ValueError, KeyError, TypeError):
             return None
         if not names or self.reach.model in names:
             return None
-        return f"{self.reach.base_url} serves {', '.join(sorted(names)[:8])}, not {self.reach.model!r}: correct the model's name or served_name"
+        served = ", ".join(sorted(names)[:8])
+        hint = "correct the model's name, or set served_name"
+        return f"{self.reach.base_url} serves {served}, not {self.reach.model!r}: {hint}"
 
     def _hide(self, text: str) -> str:
         return text.replace(self.reach.key, "***") if self.reach.key else text
@@ -180,7 +183,7 @@ def _tidy_url(url: str) -> str:
 
 
 def _backoff(attempt: int) -> float:
-    """0.5, 1, 2 … seconds, at most 60, each times a random number from 0.5 to 1.5: callers must not come back in step."""
+    """0.5, 1, 2 … seconds, at most 60, times a random number from 0.5 to 1.5: callers must not come back in step."""
     return min(FIRST_WAIT_S * 2**attempt, LONGEST_WAIT_S) * random.uniform(0.5, 1.5)
 
 

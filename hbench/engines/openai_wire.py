@@ -23,8 +23,8 @@ _FINISH: dict[str, Finish] = {
 }
 _HALF = {"abort", "error", "cancelled"}  # the server gave up in the middle: not a reply
 _TOO_LONG = re.compile(
-    r"context[_ ](length|size|window)|maximum (model|context|input|sequence) length|max_model_len|(prompt|input|request) is too (long|large)"
-    r"|longer than the model|too many tokens",
+    r"context[_ ](length|size|window)|maximum (model|context|input|sequence) length|max_model_len"
+    r"|(prompt|input|request) is too (long|large)|longer than the model|too many tokens",
     re.IGNORECASE,
 )
 

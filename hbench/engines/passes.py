@@ -22,7 +22,7 @@ class PackedPasses:
         self.model, self.kept = model, KeyValues(size)
 
     def read(self, prompts: Sequence[Prompt], copies: Sequence[int]) -> "torch.Tensor":
-        """New rows, behind those there are: copies[i] equal ones for prompt i, which is read once, from where it is new."""
+        """New rows, behind the others: copies[i] equal ones for prompt i, which is read once, from where it is new."""
         import torch
 
         segments = self.kept.place(prompts, copies)
@@ -127,7 +127,7 @@ def _forward(model: Any, tokens: "torch.Tensor", positions: "torch.Tensor", cach
     """Logits in float32. tokens, positions: (B, T)."""
     import torch
 
-    device = model.device
+    there = {"input_ids": tokens.to(model.device), "position_ids": positions.to(model.device)}
     with torch.no_grad():
-        said = model(input_ids=tokens.to(device), position_ids=positions.to(device), cache=cache, use_cache=True, **rest)
+        said = model(**there, cache=cache, use_cache=True, **rest)
     return said.logits.float()

@@ -9,6 +9,7 @@ from hbench.core.message import Request
 if TYPE_CHECKING:
     import torch
 
+BELOW_ONE = 1 - 2**-24  # the largest float32 below 1: a number rounded up to 1 would lie beyond the last token
 KNOWN = {"top_k", "min_p", "chat_template_kwargs"}  # what `Sampling.extra` may hold for models in this process
 
 
@@ -30,13 +31,13 @@ class Draw:
         """Raises ValueError for sampling that is impossible or not known here: nothing is passed over in silence."""
         extra = {key: value for key, value in (request.sampling.extra or {}).items() if value is not None}
         if unknown := sorted(set(extra) - KNOWN):
-            raise ValueError(f"sampling.extra: a model in this process knows {', '.join(sorted(KNOWN))}, not {', '.join(unknown)}")
+            known = ", ".join(sorted(KNOWN))
+            raise ValueError(f"sampling.extra: a model in this process knows {known}, not {', '.join(unknown)}")
         sampling = request.sampling
         if not (sampling.temperature >= 0 and 0 < sampling.top_p <= 1):
             raise ValueError(f"temperature {sampling.temperature} and top_p {sampling.top_p} are no way to sample")
-        return cls(
-            sampling.temperature, sampling.top_p, int(extra.get("top_k", 0)), float(extra.get("min_p", 0.0)), Random(request.seed)
-        )
+        top_k, min_p = int(extra.get("top_k", 0)), float(extra.get("min_p", 0.0))
+        return cls(sampling.temperature, sampling.top_p, top_k, min_p, Random(request.seed))
 
     @property
     def filters(self) -> bool:
@@ -51,14 +52,14 @@ def pick(logits: "torch.Tensor", draws: list[Draw]) -> list[int]:
     rows = [row for row, draw in enumerate(draws) if draw.temperature > 0]
     if not rows:
         return tokens
-    heat = logits.new_tensor([draws[row].temperature for row in rows]).double()
-    shares = (logits[rows].double() / heat[:, None]).softmax(-1)  # (rows, V)
+    heat = logits.new_tensor([draws[row].temperature for row in rows])
+    shares = (logits[rows] / heat[:, None]).softmax(-1)  # (rows, V)
     for place, row in enumerate(rows):
         if draws[row].filters:
             shares[place] = _filtered(shares[place], draws[row])
     sums = shares.cumsum(-1)
-    numbers = sums.new_tensor([draws[row].numbers.random() for row in rows])
-    chosen = torch.searchsorted(sums, (numbers * sums[:, -1])[:, None], right=True)[:, 0].clamp(max=logits.shape[1] - 1)
+    numbers = sums.new_tensor([draws[row].numbers.random() for row in rows]).clamp(max=BELOW_ONE)
+    chosen = torch.searchsorted(sums, (numbers * sums[:, -1])[:, None], right=True)[:, 0]
     for row, token in zip(rows, chosen.tolist()):
         tokens[row] = token
     return tokens

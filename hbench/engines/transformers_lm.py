@@ -40,13 +40,13 @@ class _Asked:
 
 
 class TransformersLM:
-    """batch: rows decoded together. threads: torch's own; one is best while other processes want the cores.
+    """batch: rows decoded together. threads: torch's own; two on two busy cores are many times slower than one.
 
     The model is loaded on the first request, in the decoding thread; `generate` raises HbenchError where that fails.
     Knows `sampling.extra` top_k, min_p and chat_template_kwargs. max_tokens is cut to what the context leaves.
     """
 
-    def __init__(self, identity: Json, batch: int = 16, threads: int | None = None):
+    def __init__(self, identity: Json, batch: int = 16, threads: int = 1):
         self.identity, self.batch, self.threads = identity, batch, threads
         self._asked: queue.SimpleQueue[_Asked | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
@@ -78,14 +78,10 @@ class TransformersLM:
     def _work(self) -> None:
         """The decoding thread. Nothing that happens here may leave a request without an answer."""
         try:
-            if self.threads:
-                import torch
-
-                torch.set_num_threads(self.threads)  # holds for the thread that calls it
-            local = load(self.identity)
+            local = load(self.identity, self.threads)
         except Exception as trouble:
-            plain = trouble if isinstance(trouble, HbenchError) else HbenchError(f"the model cannot be loaded: {trouble!r}")
-            self._refuse(plain)
+            known = isinstance(trouble, HbenchError)
+            self._refuse(trouble if known else HbenchError(f"the model cannot be loaded: {trouble!r}"))
             return
         self._decode(local)
         self._refuse(HbenchError("this model was closed"))
@@ -127,7 +123,8 @@ class TransformersLM:
             try:
                 prompt = local.encode(asked.request)
                 if len(prompt) >= local.context:
-                    asked.answer(LMError("too_long", f"the prompt has {len(prompt)} tokens, the context {local.context}"))
+                    counts = f"the prompt has {len(prompt)} tokens, the context {local.context}"
+                    asked.answer(LMError("too_long", counts))
                 else:
                     rows[row_of(asked.request, prompt, local.context)] = asked
             except Exception as trouble:  # a template may refuse the messages, sampling may be unknown

@@ -12,7 +12,7 @@ from aiohttp import web
 
 @dataclass
 class Answer:
-    """One HTTP answer. body: JSON, or bytes as they are. cut: bytes after which the connection is closed. wait_s: before it."""
+    """One HTTP answer. body: JSON, or bytes as they are. cut: bytes after which the connection is closed."""
 
     body: Any = None
     status: int = 200
@@ -30,7 +30,7 @@ def said(text: str | None, finish: str | None = "stop", **message: Any) -> Answe
 
 
 class ModelServer:
-    """Plays `answers` in order, the last one for ever; a function is given the request's body. `asked`: bodies as they came."""
+    """Plays `answers` in order, the last one for ever; a function is given the request's body. `asked`: all bodies."""
 
     def __init__(self, *answers: Answer | Callable[[dict], Answer], models: tuple[str, ...] | None = ("tiny",)):
         self.answers, self.models = list(answers), models

@@ -184,7 +184,8 @@ def test_one_bad_request_loses_no_other_and_order_is_kept():
 
 
 def test_no_more_than_max_in_flight_are_under_way():
-    _, server = exchange(Answer(said("4").body, wait_s=0.02), requests=[ask(str(i)) for i in range(20)], machine={"max_in_flight": 3})
+    many = [ask(str(i)) for i in range(20)]
+    _, server = exchange(Answer(said("4").body, wait_s=0.02), requests=many, machine={"max_in_flight": 3})
     assert server.most_in_flight == 3 and len(server.asked) == 20
 
 
@@ -196,7 +197,8 @@ def test_many_are_under_way_at_once():
 
 def test_the_key_comes_from_its_variable_and_shows_nowhere(monkeypatch):
     monkeypatch.setenv("TINY_KEY", "sk-very-secret")
-    (error,), server = exchange(Answer({"error": {"message": "bad key sk-very-secret"}}, 401), machine={"api_key_env": "TINY_KEY"})
+    refused = Answer({"error": {"message": "bad key sk-very-secret"}}, 401)
+    (error,), server = exchange(refused, machine={"api_key_env": "TINY_KEY"})
     assert server.headers[0]["Authorization"] == "Bearer sk-very-secret"
     assert "sk-very-secret" not in error.message and "***" in error.message
     assert "sk-very-secret" not in repr(Reach.of("tiny", {"api_key_env": "TINY_KEY"}))

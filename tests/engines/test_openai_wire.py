@@ -20,7 +20,7 @@ def test_case_103_choices_are_placed_by_index_and_a_missing_one_is_an_error():
 
 @pytest.mark.parametrize(
     "body",
-    [[], None, 3, "text", {}, {"choices": None}, {"choices": {}}, {"choices": [None]}, {"choices": ["a"]}, {"choices": [{"message": None}]}],
+    [[], None, 3, "text", {}, *({"choices": odd} for odd in (None, {}, [None], ["a"], [{"message": None}]))],
     ids=str,
 )
 def test_an_odd_body_is_a_bad_reply_and_never_an_exception(body):

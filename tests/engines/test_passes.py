@@ -108,7 +108,8 @@ def test_what_is_kept_stays_within_its_bytes():
     from hbench.engines.beginnings import Beginning, Beginnings
 
     def beginning(first, length=40):
-        return Beginning(tuple(range(first, first + length)), (torch.zeros(2, 8, length),), (torch.zeros(2, length, 8),))
+        keys, values = torch.zeros(2, 8, length), torch.zeros(2, length, 8)
+        return Beginning(tuple(range(first, first + length)), (keys,), (values,))
 
     kept = Beginnings(most_bytes=3 * beginning(0).size)
     for first in (0, 100, 200):

@@ -24,9 +24,8 @@ def reply_of(lm, request):
 
 
 def test_the_first_line_that_fits_answers(tmp_path):
-    lm = recorded(
-        tmp_path, {"match": "gcd|lcm", "reply": "number"}, {"match": {"contains": "a+b"}, "reply": "sum"}, {"reply": "any"}
-    )
+    rows = [{"match": "gcd|lcm", "reply": "number"}, {"match": {"contains": "a+b"}, "reply": "sum"}, {"reply": "any"}]
+    lm = recorded(tmp_path, *rows)
     assert [reply_of(lm, ask(text)).text for text in ("the lcm of", "work out a+b", "aab")] == ["number", "sum", "any"]
 
 
@@ -38,10 +37,10 @@ def test_all_texts_of_contains_must_be_there(tmp_path):
 
 def test_match_looks_at_the_last_user_message_and_family_at_all(tmp_path):
     lm = recorded(tmp_path, {"match": "late", "family": "maze", "reply": "yes"})
-    talk = [Message("system", "Family: maze"), Message("user", "late"), Message("assistant", "x"), Message("user", "{}")]
+    talk = [Message("system", "Family: maze"), Message("user", "late"), Message("assistant", "x")]
 
     def with_last(text):
-        return Request((*talk[:3], Message("user", text)), Sampling())
+        return Request((*talk, Message("user", text)), Sampling())
 
     assert reply_of(lm, with_last("late again")).text == "yes"
     assert isinstance(reply_of(lm, with_last("again")), LMError)

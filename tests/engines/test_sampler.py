@@ -59,7 +59,8 @@ def test_impossible_tokens_are_never_drawn():
 
 
 @pytest.mark.parametrize(
-    "sampling", [{"temperature": -1.0}, {"top_p": 0.0}, {"top_p": 1.5}, {"temperature": float("nan")}, {"extra": {"presence_penalty": 1}}]
+    "sampling",
+    [{"temperature": -1.0}, {"top_p": 0.0}, {"top_p": 1.5}, {"temperature": float("nan")}, {"extra": {"penalty": 1}}],
 )
 def test_impossible_or_unknown_sampling_is_refused(sampling):
     with pytest.raises(ValueError):

@@ -81,8 +81,9 @@ def test_a_prompt_beyond_the_context_is_told_with_the_counts(folder):
 
 def test_one_bad_request_loses_no_other(folder):
     refused = Request((Message("nobody", "a"),), Sampling())
-    results = generate(folder, ask("a", max_tokens=2), refused, ask("b", max_tokens=0), ask("c", max_tokens=2, extra={"x": 1}), ask("\ud800\x00", max_tokens=2))
-    assert [getattr(r, "kind", "fine") for r in results] == ["fine", "bad_request", "bad_request", "bad_request", "fine"]
+    bad = [refused, ask("b", max_tokens=0), ask("c", extra={"x": 1})]
+    results = generate(folder, ask("a", max_tokens=2), *bad, ask("\ud800\x00", max_tokens=2))
+    assert [getattr(r, "kind", "fine") for r in results] == ["fine", *["bad_request"] * 3, "fine"]
     assert "nobody may speak" in results[1].message
 
 
@@ -99,7 +100,8 @@ def test_an_adapter_is_refused_rather_than_ignored(folder):
 
 
 def test_out_of_memory_is_told_and_the_engine_goes_on(folder, monkeypatch):
-    step, troubles = Decoder.step, iter([RuntimeError("DefaultCPUAllocator: can't allocate memory"), MemoryError(), KeyError("bug")])
+    step = Decoder.step
+    troubles = iter([RuntimeError("DefaultCPUAllocator: can't allocate memory"), MemoryError(), KeyError("bug")])
 
     def failing(decoder):
         for trouble in troubles:

@@ -48,7 +48,11 @@ def tokenizer():
     inner = Tokenizer(models.WordLevel({word: place for place, word in enumerate(WORDS)}, unk_token="."))
     inner.pre_tokenizer = pre_tokenizers.Split(Regex("."), "isolated")
     inner.decoder = decoders.Fuse()
-    special = {"additional_special_tokens": ["<user>", "<assistant>"]}
     return PreTrainedTokenizerFast(
-        tokenizer_object=inner, eos_token="<end>", pad_token="<pad>", chat_template=TEMPLATE, clean_up_tokenization_spaces=False, **special
+        tokenizer_object=inner,
+        eos_token="<end>",
+        pad_token="<pad>",
+        additional_special_tokens=["<user>", "<assistant>"],
+        chat_template=TEMPLATE,
+        clean_up_tokenization_spaces=False,
     )
