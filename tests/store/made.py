@@ -84,12 +84,13 @@ def put_run(store: Store, steps: Sequence[str], run: str = RUN, outcome: str | N
 
 def contents(folder: Path) -> dict[str, list[tuple]]:
     """Every table's rows but for bookkeeping and volatile columns, sorted."""
-    from hbench.store.query import query
+    from hbench.store.query import open_read_only
     from hbench.store.tables import TABLES
 
     found = {}
-    for table in TABLES.values():
-        if table.name != "folded":
-            columns = ", ".join(f'"{c.name}"' for c in table.columns if not c.volatile)
-            found[table.name] = query(folder, f'select {columns} from "{table.name}" order by all').rows
+    with open_read_only(folder, 10.0) as database:
+        for table in TABLES.values():
+            if table.name != "folded":
+                columns = ", ".join(f'"{c.name}"' for c in table.columns if not c.volatile)
+                found[table.name] = database.execute(f'select {columns} from "{table.name}" order by all').fetchall()
     return found

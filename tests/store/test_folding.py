@@ -197,6 +197,7 @@ def test_a_step_that_spoils_the_fold_is_named_and_passed_over(store, monkeypatch
     assert fold(store.folder).messages == ()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("file", ["hbench.duckdb", "texts.duckdb"])
 @pytest.mark.parametrize("damage", ["garbage", "cut", "empty"])
 def test_a_broken_database_is_put_aside_and_made_anew(store, file, damage):

@@ -81,6 +81,7 @@ def test_an_open_reader_keeps_the_old_and_others_get_the_new(store, way):
         assert sorted(name for name in os.listdir(store.folder) if ".new" in name or ".wal" in name) == []
 
 
+@pytest.mark.slow
 def test_copies_are_not_made_too_often(store, monkeypatch):
     with Holder(store.folder):
         put(store, "second", rollouts([1.0]))
@@ -134,6 +135,7 @@ def test_leftovers_of_a_killed_copy_are_removed(store):
     assert sorted(os.listdir(store.folder)) == ["fold.lock", "hbench.duckdb", "steps", "texts.duckdb"]
 
 
+@pytest.mark.slow
 def test_a_query_and_a_fold_in_one_process_get_along(store):
     errors, ended = [], threading.Event()
 
