@@ -96,7 +96,8 @@ class Progress:
         """The state in one line: steps, rollouts, rates, time left."""
         c = self.counts
         seconds = max(time.monotonic() - c.started, 1e-6)
-        left = f", about {_span((c.steps - c.finished) * seconds / c.ran)} left" if c.ran and c.finished < c.steps else ""
+        early = c.ran < 8 or c.finished < c.steps / 10  # too little is known to foretell the rest
+        left = "" if early or c.finished == c.steps else f", about {_span((c.steps - c.finished) * seconds / c.ran)} left"
         return (
             f"{c.finished}/{c.steps} steps ({c.cached} cached, {c.failed} failed), {c.rollouts} rollouts, "
             f"{c.calls} calls ({c.reused} reused), {c.tokens / seconds:.0f} tokens/s, {_span(seconds)}{left}"
