@@ -227,7 +227,12 @@ def rebuild(results: Results = Path("results")) -> None:
     """Make the database anew from the steps, which are the truth."""
     from hbench.store.database import rebuild as make_anew
 
-    typer.echo(str(make_anew(results)))
+    made = make_anew(results)
+    for message in made.messages:
+        typer.echo(message, err=True)
+    typer.echo(f"{made.how}: {made.steps} steps in {made.seconds:.1f} s")
+    if made.how not in ("folded", "nothing"):
+        raise typer.Exit(1)
 
 
 def main() -> None:
@@ -239,5 +244,7 @@ def main() -> None:
     except HbenchError as bad:
         typer.echo(str(bad), err=True)
         sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
     except BrokenPipeError:
         sys.exit(141)

@@ -1,0 +1,141 @@
+"""The command line: quick to help, plain about mistakes, exit codes that scripts can use."""
+
+import csv
+import io
+import json
+import subprocess
+import sys
+
+import pytest
+
+from tests.world import make_world
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory):
+    """The toy spec, run once."""
+    made = make_world(tmp_path_factory.mktemp("cli"))
+    made.hbench("run", "specs/toy.yaml", "-q")
+    return made
+
+
+def test_help_loads_nothing_heavy():
+    code = (
+        "import sys; sys.argv = ['hbench', '--help']\n"
+        "from hbench.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        "heavy = ('torch', 'transformers', 'duckdb', 'pydantic', 'omegaconf', 'aiohttp', 'numpy', 'reasoning_gym', 'rich')\n"
+        "print([m for m in heavy if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip().endswith("[]")
+
+
+@pytest.mark.parametrize("command", ["check", "plan", "sql"])
+def test_no_command_but_run_loads_torch(world, command):
+    words = {"check": ["check"], "plan": ["plan", "specs/toy.yaml"], "sql": ["sql", "select 1"]}[command]
+    code = f"import sys; sys.argv = ['hbench', *{words!r}]\nfrom hbench.cli import main\ntry: main()\nexcept SystemExit: pass\nprint('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], cwd=world.folder, capture_output=True, text=True)
+    assert done.stdout.strip().endswith("False"), done.stdout + done.stderr
+
+
+def test_a_mistake_in_a_spec_is_told_without_a_traceback(world):
+    (world.folder / "specs/wrong.yaml").write_text("plan: adaptation\nroundz: 3\nfamily: {kind: toi}\n")
+    done = world.hbench("run", "specs/wrong.yaml", check=False)
+    (world.folder / "specs/wrong.yaml").unlink()
+    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert "specs/wrong.yaml:2:1: unknown key 'roundz' (did you mean 'rounds'?)" in done.stderr
+    assert "specs/wrong.yaml:3:16" in done.stderr or "specs/wrong.yaml:3:" in done.stderr
+
+
+def test_check_says_what_is_wrong_and_exits_with_2(world):
+    (world.folder / "specs/odd.yaml").write_text("colour: red\n")
+    done = world.hbench("check", check=False)
+    (world.folder / "specs/odd.yaml").unlink()
+    assert done.returncode == 2 and "specs/odd.yaml" in done.stderr
+    assert "1 experiments (1 points, 3 arms)" in world.hbench("check").stdout
+
+
+@pytest.mark.parametrize(
+    "words", [("run", "nothere"), ("plan", "nothere"), ("exhibit", "nothere"), ("sql", "selec 1"), ("schema", "nothing")]
+)
+def test_what_is_not_there_is_one_message_and_exit_2(world, words):
+    done = world.hbench(*words, check=False)
+    assert done.returncode == 2 and "Traceback" not in done.stderr and done.stderr.strip()
+
+
+def test_a_writing_statement_is_refused(world):
+    done = world.hbench("sql", "delete from rollouts", check=False)
+    assert done.returncode == 2 and "refused" in done.stderr
+
+
+def test_sql_prints_table_csv_json_and_markdown(world):
+    query = "select arm, count(*) as n from plan_labels group by arm order by arm"
+    rows = json.loads(world.hbench("sql", query, "--format", "json").stdout)
+    assert [row["arm"] for row in rows] == ["independent", "seed", "sequential"]
+    read = list(csv.DictReader(io.StringIO(world.hbench("sql", query, "--format", "csv").stdout)))
+    assert [(row["arm"], int(row["n"])) for row in read] == [(row["arm"], row["n"]) for row in rows]
+    assert world.hbench("sql", query, "--format", "markdown").stdout.startswith("| arm")
+    assert "independent" in world.hbench("sql", query).stdout
+
+
+def test_sql_alone_is_a_prompt(world):
+    done = subprocess.run(
+        [sys.executable, "-m", "hbench", "sql"],
+        cwd=world.folder,
+        input="select 40 + 2 as answer\nnonsense\nselect 1 as one\nexit\n",
+        capture_output=True,
+        text=True,
+    )
+    assert "42" in done.stdout and "one" in done.stdout and done.returncode == 0
+
+
+def test_sql_without_results_says_what_to_do(tmp_path):
+    done = make_world(tmp_path).hbench("sql", "select 1", check=False)
+    assert done.returncode == 2 and "hbench run" in done.stderr
+
+
+def test_the_plan_of_a_finished_spec_is_all_cached(world):
+    text = world.hbench("plan", "specs/toy.yaml").stdout
+    assert "nothing is left to run" in text and " to run" not in text.splitlines()[0]
+
+
+def test_runs_lists_the_newest_first(world):
+    listed = world.hbench("runs").stdout
+    assert "finished" in listed and "toy" in listed
+
+
+def test_every_exhibit_can_be_regenerated(world):
+    for name in ("proposal_quality", "rounds"):
+        said = world.hbench("exhibit", name, "specs/toy.yaml").stdout
+        assert "| seed" in said
+        for ending in ("md", "csv", "tex"):
+            assert (world.folder / f"results/exhibits/{name}.{ending}").read_text()
+    cells = world.sql("select exhibit, count(*) as n from exhibit_cells group by exhibit order by exhibit")
+    assert [row["exhibit"] for row in cells] == ["proposal_quality", "rounds"]
+
+
+def test_tables_kinds_and_schema_are_printed(world):
+    assert "rollouts" in world.hbench("tables").stdout
+    kinds = world.hbench("kinds").stdout
+    assert "strict_improvement" in kinds and "reasoning_gym" in kinds
+    assert json.loads(world.hbench("schema").stdout)
+
+
+def test_the_database_can_be_made_anew_from_the_steps(world):
+    count = "select count(*) as n from rollouts"
+    before = world.sql(count)
+    for file in world.folder.glob("results/*.duckdb"):
+        file.unlink()
+    world.hbench("db", "rebuild")
+    assert world.sql(count) == before and before[0]["n"] > 0
+
+
+def test_doctor_says_what_is_here(world):
+    said = world.hbench("doctor", check=False).stdout
+    for name in ("jail", "cores", "memory", "GPU", "embedded model", "extra local"):
+        assert name in said
+    assert "does not protect from" in said
+
+
