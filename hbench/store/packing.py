@@ -13,6 +13,7 @@ from hbench.store.parquet import Lines, sync, write_parquet
 from hbench.store.rows import Digester, Rows, encode, row_key
 
 INLINE_BYTES = 64_000  # rows that together take less stay in step.json
+SPOOL_BYTES = 2_000_000
 
 
 @dataclass(frozen=True)
@@ -40,11 +41,11 @@ def pack_parquet(records: Iterable[Rows], folder: Path, step_key: str) -> Packed
     digester, spools = Digester(), {}
     for table, row in _each(records):
         if table not in spools:
-            spools[table] = _Spool(folder / "rows" / f"{table}.jsonl")
+            spools[table] = _Spool(folder / "rows" / table)
         spools[table].add(row, digester.add(table, row))
     for table, spool in spools.items():
         write_parquet(table, step_key, spool.closed(), parquet_file(folder, table))
-        spool.path.unlink()
+        spool.remove()
     sync(folder / "rows")
     return Packed(digester.digests(), {table: spool.count for table, spool in spools.items()})
 
@@ -92,19 +93,33 @@ def _each(records: Iterable[Rows]) -> Iterable[tuple[str, dict]]:
 
 
 class _Spool:
-    """One table's rows on their way into Parquet."""
+    """One table's rows on their way into Parquet, in files of a few MB."""
 
-    def __init__(self, path: Path):
-        self.path, self.count, self._longest, self._repeated = path, 0, 0, False
-        self._file = path.open("wb")
+    def __init__(self, stem: Path):
+        self.count = 0
+        self._stem, self._files, self._room = stem, [], 0
+        self._longest, self._repeated = 0, False
 
     def add(self, row: Mapping[str, Json], repeated: bool) -> None:
         line = encode(row) + b"\n"
+        if self._room <= 0:
+            self._next_file()
         self._file.write(line)
+        self._room -= len(line)
         self._longest = max(self._longest, len(line))
         self._repeated |= repeated
         self.count += not repeated
 
     def closed(self) -> Lines:
         self._file.close()
-        return Lines(self.path, self._longest, self._repeated)
+        return Lines(self._files, self._longest, self._repeated)
+
+    def remove(self) -> None:
+        for file in self._files:
+            file.unlink()
+
+    def _next_file(self) -> None:
+        if self._files:
+            self._file.close()
+        self._files.append(self._stem.with_name(f"{self._stem.name}.{len(self._files)}.jsonl"))
+        self._file, self._room = self._files[-1].open("wb"), SPOOL_BYTES

@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -13,9 +14,12 @@ CONFIG = {"autoinstall_known_extensions": "false", "autoload_known_extensions": 
 
 @dataclass(frozen=True)
 class Lines:
-    """JSON lines of one table's rows. longest: bytes of the longest line. repeated: some keys occur more than once."""
+    """JSON lines of one table's rows. longest: bytes of the longest line. repeated: some keys occur more than once.
 
-    file: Path
+    files: in order. DuckDB reads up to 32 MB of a file at once, so a few small ones cost less memory than a big one.
+    """
+
+    files: Sequence[Path]
     longest: int
     repeated: bool = False
 
@@ -26,7 +30,7 @@ def write_parquet(table: str, step_key: str, lines: Lines, target: Path) -> None
     The file is on disk when this returns.
     """
     shape = TABLES[table]
-    read = read_json_sql(lines.file, lines.longest, [(c.name, c.type) for c in shape.written])
+    read = read_json_sql(lines.files, lines.longest, [(c.name, c.type) for c in shape.written])
     if lines.repeated:
         key = ", ".join(f'"{k}"' for k in shape.written_key) or "true"
         last = f"qualify row_number() over (partition by {key} order by line desc) = 1 order by line"
@@ -37,7 +41,7 @@ def write_parquet(table: str, step_key: str, lines: Lines, target: Path) -> None
     with memory() as database:
         database.execute(
             f"copy (select {', '.join(columns)} from {read}) to '{quoted(target)}' "
-            "(format parquet, compression zstd, row_group_size 8192)"
+            "(format parquet, compression zstd, row_group_size 2048)"
         )
     sync(target)
 
@@ -62,11 +66,12 @@ def memory() -> Any:
     return duckdb.connect(":memory:", config=CONFIG)
 
 
-def read_json_sql(lines: Path, longest: int, columns: list[tuple[str, str]]) -> str:
-    """The `read_json` call for a file of JSON lines with declared columns; nothing is guessed."""
+def read_json_sql(files: Sequence[Path], longest: int, columns: list[tuple[str, str]]) -> str:
+    """The `read_json` call for files of JSON lines with declared columns; nothing is guessed."""
+    names = ", ".join(f"'{quoted(file)}'" for file in files)
     types = ", ".join(f'"{name}": \'{kind}\'' for name, kind in columns)
     return (
-        f"read_json('{quoted(lines)}', format = 'newline_delimited', columns = {{{types}}}, "
+        f"read_json([{names}], format = 'newline_delimited', columns = {{{types}}}, "
         f"maximum_object_size = {longest + 1024})"
     )
 

@@ -107,7 +107,7 @@ class Stage:
         read = [(c.name, "VARCHAR" if c.type == "TIMESTAMP" else c.type) for c in columns]
         times = {c.name for c in columns if c.type == "TIMESTAMP"}
         chosen = ", ".join(f'try_cast("{name}" as timestamp)' if name in times else f'"{name}"' for name, _ in read)
-        queries = [f"select {chosen} from {read_json_sql(self._file(table), gathered.longest, read)}"]
+        queries = [f"select {chosen} from {read_json_sql([self._file(table)], gathered.longest, read)}"]
         if gathered.parquet:
             files = ", ".join(f"'{quoted(file)}'" for file in gathered.parquet)
             queries.append(f"select {chosen} from read_parquet([{files}])")

@@ -39,7 +39,9 @@ def test_what_was_committed_is_read_back(store):
     assert sorted(os.listdir(found.folder)) == ["step.json"]
 
 
-def test_many_rows_are_kept_as_parquet_and_read_back_as_they_were(store):
+@pytest.mark.parametrize("spool_bytes", [1_000, 2_000_000])
+def test_many_rows_are_kept_as_parquet_and_read_back_as_they_were(store, monkeypatch, spool_bytes):
+    monkeypatch.setattr("hbench.store.packing.SPOOL_BYTES", spool_bytes)
     few, many = rollouts([0.5] * 3), rollouts([0.5] * 300)
     asked = [{"question_id": f"q{i}", "answer": {"a": [i, None, "é"]}, "text": "x" * 500} for i in range(99)]
     many["questions"] = asked
