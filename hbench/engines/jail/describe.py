@@ -23,6 +23,7 @@ _CONFINED = (
     "no file can be written",
 )
 _TREE = ("python() has a process tree, a folder in memory and a process limit of its own for each call",)
+_SUM = ("memory of one python() call in all: each of its at most 32 processes has the limit for itself",)
 _NO_TREE = ("python() computes and prints only: here it can neither write files nor start processes",)
 _NEVER = (
     "faults of the kernel itself: use a virtual machine where the code may be hostile beyond a model's",
@@ -100,7 +101,7 @@ def _report(harness: Zygote, python: Zygote) -> JailReport:
         whose = "in a user namespace" if recipe.own_users else "by root, who gives root up"
         unseen = ("no file is visible but Python's own and the C libraries'",)
         why = f"bubblewrap works here ({whose})"
-        return JailReport("namespaces", why, (*_ALL, *_CONFINED, *unseen, *tree), _NEVER, "", details)
+        return JailReport("namespaces", why, (*_ALL, *_CONFINED, *unseen, *tree), (*_NEVER, *_SUM), "", details)
     readable = ("no file can be opened but Python's own and the C libraries'",)
     seen = ("whether a file exists, its size and its times can be asked for any path",)
     root = ("the code's user is root without any right of root",) if os.geteuid() == 0 and not harness.promises["user"] else ()

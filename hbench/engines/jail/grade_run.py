@@ -11,7 +11,7 @@ from hbench.core.question import Question
 from hbench.engines.jail.channel import BadMessage, Channel
 from hbench.engines.jail.clock import Clock
 from hbench.engines.jail.inside.wire import FORK_FAILED
-from hbench.engines.jail.zygote import Child, Ended, Zygote
+from hbench.engines.jail.zygote import Child, Ended, Zygote, ZygoteDied
 
 _REPLY_CHARS = 100_000
 _WORKER_CPU_S = 86_400.0
@@ -73,8 +73,10 @@ class Grading:
             reply = await channel.receive()
         finally:
             channel.close()
-        if reply is None or "error" in reply:
-            raise StepError(f"the family {self._family.get('kind')!r} cannot grade: {reply and reply['error']}")
+        if reply is None:
+            raise ZygoteDied("the grader jail's zygote died while it loaded a family")
+        if "error" in reply:
+            raise StepError(f"the family {self._family.get('kind')!r} cannot grade: {reply['error']}")
         return bool(reply["own_process_per_answer"])
 
 

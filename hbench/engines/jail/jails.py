@@ -18,8 +18,8 @@ _MOST_GRADERS = 8  # each holds its own copy of the libraries
 class Jails:
     """Use from one asyncio loop: hundreds of jobs in flight, none holds a thread. Close it when done.
 
-    sandbox: auto, namespaces, landlock or none (no confinement: only when asked aloud); the environment's HBENCH_JAIL
-    decides what auto is. zygotes: at most so many of each sort, one a core when not said.
+    sandbox: auto, namespaces, landlock or none (no confinement: only when asked aloud); the variable
+    HBENCH_JAIL says which one auto is. zygotes: at most so many of each sort, one a core when not said.
     """
 
     def __init__(self, sandbox: str = "auto", zygotes: int | None = None):
@@ -73,5 +73,6 @@ class Jails:
 
 
 def chosen(sandbox: str) -> str:
-    """`auto` is what HBENCH_JAIL says, else still auto."""
-    return os.environ.get("HBENCH_JAIL") or sandbox if sandbox == "auto" else sandbox
+    """`auto` is what HBENCH_JAIL says (namespaces or landlock), else still auto. No variable can take the jail away."""
+    asked = os.environ.get("HBENCH_JAIL", "")
+    return asked if sandbox == "auto" and asked in ("namespaces", "landlock") else sandbox

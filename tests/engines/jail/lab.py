@@ -1,10 +1,13 @@
-"""How the tests of the jail run things: a list of harnesses, one after another or together, in one real jail.
+"""How the tests of the jail run things: a list of harnesses, one after another, in one real jail.
 
 Attacks run in `CONFINED` sandboxes; their controls run the same code in the sandbox "none", where nothing is refused.
+One zygote of each sort serves all tests of a sandbox, so an attack that hurt it would fail the tests that follow.
 """
 
 import asyncio
+import atexit
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
 
 from hbench.core.limits import Limits
@@ -19,17 +22,36 @@ async def echo(messages, **_) -> str:
     return messages[-1]["content"]
 
 
+@cache
+def loop() -> asyncio.AbstractEventLoop:
+    return asyncio.new_event_loop()
+
+
+@cache
+def jails_of(sandbox: str) -> Jails:
+    """The jails that all tests of this sandbox share."""
+    jails = Jails(sandbox, zygotes=1)
+    atexit.register(lambda: loop().run_until_complete(jails.close()))
+    return jails
+
+
 def run(sandbox: str, *sources: str, question: str = "?", tools: Mapping[str, Any] | None = None, limits=QUICK) -> list[Outcome]:
     """The outcomes of `sources`, run one after another by one zygote."""
 
     async def go() -> list[Outcome]:
-        jails = Jails(sandbox, zygotes=1)
-        try:
-            return [await jails.run(HarnessJob(s, question, tools or {"lm": echo}, limits, seed=7)) for s in sources]
-        finally:
-            await jails.close()
+        jails = jails_of(sandbox)
+        return [await jails.run(HarnessJob(s, question, tools or {"lm": echo}, limits, seed=7)) for s in sources]
 
-    return asyncio.run(go())
+    return loop().run_until_complete(go())
+
+
+def python(sandbox: str, *codes: str, **setting: Any) -> list[dict]:
+    """What python() gives for each of `codes`, one after another."""
+
+    async def go() -> list[dict]:
+        return [await jails_of(sandbox).python(code, **setting) for code in codes]
+
+    return loop().run_until_complete(go())
 
 
 def attack(sandbox: str, source: str, **setting: Any) -> Outcome:
@@ -37,6 +59,12 @@ def attack(sandbox: str, source: str, **setting: Any) -> Outcome:
     outcome, after = run(sandbox, source, GOOD, **setting)
     assert after.answer == "fine", after
     return outcome
+
+
+def start_anew() -> None:
+    """Closes the shared jails; the next test's zygotes are started in the environment of that moment."""
+    for sandbox in (*CONFINED, "none", "auto"):
+        loop().run_until_complete(jails_of(sandbox).close())
 
 
 def body(code: str) -> str:
@@ -48,14 +76,3 @@ def said(outcome: Outcome) -> tuple[str, str]:
     """(boundary, kind) of a failure."""
     assert outcome.failure is not None, outcome
     return outcome.failure.boundary, outcome.failure.kind
-
-
-def python(sandbox: str, *codes: str, **setting: Any) -> list[dict]:
-    async def go() -> list[dict]:
-        jails = Jails(sandbox, zygotes=1)
-        try:
-            return [await jails.python(code, **setting) for code in codes]
-        finally:
-            await jails.close()
-
-    return asyncio.run(go())

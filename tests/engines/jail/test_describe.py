@@ -21,6 +21,8 @@ def test_the_environment_can_ask_for_landlock(monkeypatch):
     monkeypatch.setenv("HBENCH_JAIL", "landlock")
     assert describe().kind == "landlock" and Jails().sandbox == "landlock"
     assert Jails("namespaces").sandbox == "namespaces"
+    monkeypatch.setenv("HBENCH_JAIL", "none")  # only a spec can say that
+    assert Jails().sandbox == "auto"
 
 
 def test_without_a_jail_nothing_is_run_and_the_user_is_told_what_to_do(monkeypatch):

@@ -79,7 +79,7 @@ SIBLING = {
     "read /proc/pid/mem": "open(f'/proc/{pid}/mem', 'rb'); return 'done'",
     "list its descriptors": "import os; os.listdir(f'/proc/{pid}/fd'); return 'done'",
     "write to its descriptor": "import os; os.open(f'/proc/{pid}/fd/1', os.O_WRONLY); return 'done'",
-    "trace": "import ctypes\nif ctypes.CDLL(None, use_errno=True).ptrace(16, pid, 0, 0) != 0:\n    raise OSError(ctypes.get_errno())\nreturn 'done'",
+    "trace": "import ctypes\nif ctypes.CDLL(None, use_errno=True).ptrace(0x4206, pid, 0, 0) != 0:\n    raise OSError(ctypes.get_errno())\nreturn 'done'",
     "read by process_vm_readv": (
         "import ctypes, struct\nroom = ctypes.create_string_buffer(8)\nlibc = ctypes.CDLL(None, use_errno=True)\n"
         "local = struct.pack('PN', ctypes.addressof(room), 8); remote = struct.pack('PN', int(place), 8)\n"
@@ -159,6 +159,21 @@ def test_no_socket_is_opened(sandbox, listener):
 
 def test_control_a_socket_could_be_opened(listener):
     assert attack("none", CONNECT, question=listener).answer == "connected"
+
+
+@CONFINED_ONLY
+def test_a_harness_holds_its_own_pipes_and_nothing_else(sandbox):
+    code = """
+import os
+held = []
+for number in range(1000):
+    try:
+        os.fstat(number)
+        held.append(number)
+    except OSError:
+        pass
+return str(held)"""
+    assert attack(sandbox, body(code)).answer == "[0, 1, 2, 3]"  # nothing to read, output twice, the channel
 
 
 # name -> number on x86-64, number on aarch64, arguments: each does something, or fails with another error than EPERM

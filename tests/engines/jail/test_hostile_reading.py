@@ -9,7 +9,7 @@ import sys
 
 import pytest
 
-from tests.engines.jail.lab import CONFINED, attack, body, run, said
+from tests.engines.jail.lab import CONFINED, attack, body, run, said, start_anew
 
 CONFINED_ONLY = pytest.mark.parametrize("sandbox", CONFINED)
 CANARY = "canary-5f1c"
@@ -76,6 +76,7 @@ ENVIRONMENT = body("import os; return repr(dict(os.environ))")
 @CONFINED_ONLY
 def test_no_key_of_the_environment_is_seen(sandbox, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", CANARY)
+    start_anew()
     assert attack(sandbox, ENVIRONMENT).answer == "{}"
 
 

@@ -57,7 +57,10 @@ def zygote(sandbox: str, readable: list[str], child) -> Jail:
     if sandbox == "landlock":
         landlock.restrict([*readable, "/dev/null", "/dev/urandom"])
     kernel.hide_memory()
-    return Jail(sandbox, own_tree, user)
+    jail = Jail(sandbox, own_tree, user)
+    if not _works_in_a_child(lambda: seccomp.install(jail.filter)):
+        raise OSError("this kernel takes no seccomp filter")
+    return jail
 
 
 def _unprivileged_user(readable: list[str]) -> int | None:
@@ -65,33 +68,35 @@ def _unprivileged_user(readable: list[str]) -> int | None:
     if os.getuid() != 0:
         return None
     needed = [path for path in [os.__file__, *readable, *sys.path] if os.path.exists(path)]
-    for user in USERS:
-        pid = os.fork()
-        if pid == 0:
-            os._exit(_try(user, needed))
-        if os.waitpid(pid, 0)[1] == 0:
-            return user
-    return None
+    return next((user for user in USERS if _works_in_a_child(lambda: _read_as(user, needed))), None)
 
 
-def _try(user: int, needed: list[str]) -> int:
-    try:
-        kernel.become(user)
-        return 0 if all(os.access(path, os.R_OK) for path in needed) else 1
-    except OSError:
-        return 1
+def _read_as(user: int, needed: list[str]) -> None:
+    kernel.become(user)
+    closed = [path for path in needed if not os.access(path, os.R_OK)]
+    if closed:
+        raise PermissionError(f"{closed[0]} is not for everyone")
 
 
 def _can_make_trees() -> bool:
-    """Whether a child of this zygote can get a process tree and a folder of its own: tried, in a child."""
+    """Whether a child of this zygote can get a process tree and a folder of its own."""
+
+    def make() -> None:
+        kernel.leave("mount", "pid", "ipc")
+        kernel.mount_folder("/tmp", 1)
+        if os.getuid() != 0 or _unprivileged_user([]) is None:
+            kernel.leave("user")
+
+    return _works_in_a_child(make)
+
+
+def _works_in_a_child(step) -> bool:
+    """Whether `step`, which cannot be undone, goes well: tried in a child."""
     pid = os.fork()
     if pid == 0:
         try:
-            kernel.leave("mount", "pid", "ipc")
-            kernel.mount_folder("/tmp", 1)
-            if os.getuid() != 0 or _unprivileged_user([]) is None:
-                kernel.leave("user")
+            step()
             os._exit(0)
-        except BaseException:
+        finally:
             os._exit(1)
     return os.waitpid(pid, 0)[1] == 0
