@@ -3,7 +3,7 @@
 from typing import Any
 
 from hbench.plan.layout import Layout, Tag
-from hbench.plan.measure import development, held_out, measure, seed_harness, split
+from hbench.plan.measure import held_out, measure, seed_harness, split
 from hbench.plan.step import Step
 
 
@@ -17,10 +17,9 @@ def adaptation(lay: Layout) -> None:
     first = current = seed_harness(lay)
     past: list[Step] = []
     for t in range(spec.rounds):
-        feedback, scoring = development(lay, t)
-        report = _report(lay, current, feedback, past, t)
-        proposals = [_propose(lay, report, t, i) for i in range(spec.proposals)]
-        draw = _scoring_seed(lay, t)
+        reports = [_report(lay, current, past, t, part) for part in range(spec.reports)]
+        proposals = [_propose(lay, reports[i % len(reports)], t, i) for i in range(spec.proposals)]
+        scoring, draw = _scoring(lay, t), _scoring_seed(lay, t)
         parent = measure(lay, current, scoring, Tag("parent_scoring", f"round {t}, score the parent", t), draw)
         trials = [
             measure(lay, p, scoring, Tag("candidate_scoring", f"round {t}, score candidate {i}", t, i), draw)
@@ -32,22 +31,34 @@ def adaptation(lay: Layout) -> None:
             held_out(lay, current, evaluation, Tag("held_out_round", f"round {t}, held out, parent", t))
             for i, p in enumerate(proposals):
                 held_out(lay, p, evaluation, Tag("held_out_candidate", f"round {t}, held out, candidate {i}", t, i))
-        chosen = _select(lay, parent, trials, proposals, t)
-        past.append(chosen)
-        current = chosen
+        current = _select(lay, parent, trials, proposals, t)
+        past.append(current)
     held_out(lay, first, evaluation, Tag("held_out_seed", "held out, first harness"))
     lay.outputs[f"{lay.arm}/held_out"] = held_out(lay, current, evaluation, Tag("held_out", "held out"))
     lay.outputs[f"{lay.arm}/final_harness"] = current
 
 
-def _report(lay: Layout, current: Step, feedback: Step, past: list[Step], t: int) -> Step:
+def _draw(lay: Layout, t: int, part: int = 0) -> int:
+    """Which draw of development questions a round, or one of its reports, uses; 0 for all unless they are redrawn."""
     spec = lay.spec
-    run = measure(lay, current, feedback, Tag("feedback", f"round {t}, run on feedback questions", t))
+    return (spec.chain * spec.rounds + t) * spec.reports + part if spec.splits.redraw == "each_round" else 0
+
+
+def _scoring(lay: Layout, t: int) -> Step:
+    """A round's scoring questions: those of its first report's feedback, or a split of their own."""
+    same = lay.spec.splits.scoring == "same_as_feedback"
+    return split(lay, "feedback" if same else "scoring", _draw(lay, t))
+
+
+def _report(lay: Layout, current: Step, past: list[Step], t: int, part: int) -> Step:
+    spec, which = lay.spec, f", report {part}" if lay.spec.reports > 1 else ""
+    feedback = split(lay, "feedback", _draw(lay, t, part))
+    run = measure(lay, current, feedback, Tag("feedback", f"round {t}, run on feedback questions{which}", t))
     shown = range(max(0, t - spec.report.history), t)
     history = {f"history_{r}": past[r]["history"] for r in shown}
     params = {"family": spec.family.to_json(), **spec.report.to_json()}
     inputs = {"evaluated": run, "questions": feedback["questions"], **history}
-    return lay.step("report", params, inputs, Tag("report", f"round {t}, report", t))
+    return lay.step("report", params, inputs, Tag("report", f"round {t}, report{which and f' {part}'}", t))
 
 
 def _propose(lay: Layout, report: Step, t: int, slot: int) -> Step:
@@ -57,7 +68,7 @@ def _propose(lay: Layout, report: Step, t: int, slot: int) -> Step:
         "prompt": spec.proposer.prompt_json(),
         "edit": spec.edit.to_json(),
         "family": {"name": spec.family.name, "description": spec.family.describe()},
-        "seed": lay.seed("propose", t, slot),
+        "seed": lay.seed("propose", t, slot, *([spec.chain] if spec.chain else [])),
     }
     tag = Tag("propose", f"round {t}, candidate {slot}", t, slot)
     return lay.step("propose", params, {"report": report}, tag)

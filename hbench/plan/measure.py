@@ -4,16 +4,8 @@ from hbench.plan.layout import Layout, Tag
 from hbench.plan.step import Step
 
 
-def development(lay: Layout, t: int) -> tuple[Step, Step]:
-    """The split steps of a round's feedback and scoring questions; scoring may be the feedback step itself."""
-    round_ = t if lay.spec.splits.redraw == "each_round" else 0
-    feedback = split(lay, "feedback", round_)
-    same = lay.spec.splits.scoring == "same_as_feedback"
-    return feedback, feedback if same else split(lay, "scoring", round_)
-
-
 def split(lay: Layout, role: str, round_: int = 0) -> Step:
-    """The questions of one role. A round past 0 draws new feedback and scoring questions, never new held-out ones."""
+    """The questions of one role. Another draw (`round_`) has other feedback and scoring questions, never other held-out ones."""
     spec = lay.spec
     params = {
         "family": spec.family.to_json(),

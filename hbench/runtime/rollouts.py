@@ -9,11 +9,10 @@ from hbench.core.digest import derive_seed
 from hbench.core.thinking import after_thinking
 from hbench.core.failure import Failure, StepError
 from hbench.core.harness import Harness
-from hbench.core.protocols import LM
 from hbench.core.question import Question
 from hbench.core.rollout import Rollout
 from hbench.engines.jail import HarnessJob, Jails
-from hbench.runtime.tool_belt import ToolBelt
+from hbench.runtime.tool_belt import Reach, ToolBelt
 
 
 @dataclass(frozen=True)
@@ -22,7 +21,7 @@ class Stage:
 
     harness: Harness
     setting: Any
-    lm: LM
+    reach: Reach
     jails: Jails
     family_block: Mapping[str, Any]
 
@@ -31,7 +30,7 @@ async def roll_out(stage: Stage, question: Question, repeat: int) -> Rollout:
     """The graded rollout. Raises StepError for infrastructure; every other trouble is the rollout's Failure."""
     setting, started = stage.setting, time.perf_counter()
     draw = (setting.seed, question.id, repeat)
-    belt = ToolBelt(setting.solver, stage.lm, setting.limits, draw, stage.jails.python)
+    belt = ToolBelt(setting.solver, setting.limits, draw, stage.reach)
     job = HarnessJob(stage.harness.text, question.text, belt.tools(), setting.limits, derive_seed("harness", *draw))
     outcome = await stage.jails.run(job)
     failure, grades = outcome.failure, None

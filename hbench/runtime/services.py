@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from hbench.core.corpus import Corpus
 from hbench.core.digest import Json
 from hbench.core.failure import HbenchError, StepError
 from hbench.core.harness import Harness
@@ -18,6 +19,7 @@ from hbench.core.rollout import Rollout
 from hbench.runtime.loop import LoopThread
 from hbench.runtime.progress import Progress
 from hbench.runtime.rollouts import Stage, roll_out
+from hbench.runtime.tool_belt import Reach
 from hbench.runtime.versions import versions
 
 
@@ -40,6 +42,8 @@ class RunServices:
         self._loop = LoopThread()
         self._lock = threading.Lock()
         self._lms: dict[str, LM] = {}
+        self._corpora: dict[str, Corpus] = {}
+        self._corpus_lock = threading.Lock()
         self._jails: Any = None
         self._slots: asyncio.Semaphore | None = None
         self._replies: Any = None
@@ -55,7 +59,7 @@ class RunServices:
         self._loop.stop(self._close_all())
 
     async def _close_all(self) -> None:
-        closing = [lm.close() for lm in self._lms.values()]
+        closing = [each.close() for each in (*self._lms.values(), *self._corpora.values())]
         if self._jails is not None:
             closing.append(self._jails.close())
         await asyncio.gather(*closing, return_exceptions=True)
@@ -94,6 +98,18 @@ class RunServices:
             if model.digest not in self._lms:
                 self._lms[model.digest] = self._open(model)
             return self._lms[model.digest]
+
+    def corpus(self, family: Any) -> Corpus | None:
+        """The family's documents behind an index, which is built on first use; None for a family without documents."""
+        source = family.corpus() if hasattr(family, "corpus") else None
+        if source is None:
+            return None
+        with self._corpus_lock:  # other steps wait: they would only build the same index
+            if source.digest not in self._corpora:
+                from hbench.engines.bm25 import open_corpus
+
+                self._corpora[source.digest] = open_corpus(source, self.progress.say)
+            return self._corpora[source.digest]
 
     def _open(self, model: ModelRef) -> LM:
         from hbench.engines.open_lm import open_lm
@@ -136,9 +152,9 @@ class StepServices:
         todo = [(q, r) for q in questions for r in range(setting.repeats) if (q.id, r) not in skip]
         if not todo:
             return
-        stage = Stage(
-            harness, setting, self._run.lm(setting.solver), self._run.jails(), setting.family.to_json()
-        )
+        jails = self._run.jails()
+        reach = Reach(self._run.lm(setting.solver), jails.python, self._run.corpus(setting.family))
+        stage = Stage(harness, setting, reach, jails, setting.family.to_json())
         self._run.run(self._roll_all(stage, todo, done))
 
     async def _roll_all(self, stage: Stage, todo: list, done: Callable[[Rollout], None]) -> None:

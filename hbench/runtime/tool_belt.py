@@ -3,9 +3,10 @@
 import time
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
+from hbench.core.corpus import Corpus
 from hbench.core.digest import Json, derive_seed
 from hbench.core.failure import LimitReached, StepError, ToolError
 from hbench.core.limits import Limits
@@ -15,24 +16,35 @@ from hbench.core.protocols import LM, Tool
 from hbench.core.rollout import Event, Usage
 
 ROLES = ("system", "user", "assistant")
+MOST_PASSAGES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Reach:
+    """What tools reach. python: Jails.python. corpus: None for a family without documents."""
+
+    lm: LM
+    python: Any
+    corpus: Corpus | None = None
 
 
 class ToolBelt:
-    """lm() and python() for one rollout, and the events they leave.
+    """lm(), python() and, where there is a corpus, search() for one rollout, and the events they leave.
 
     draw: what the rollout's seeds are derived from: spec seed, question id, repeat. Equal requests inside one rollout
     are numbered, so a harness that asks one prompt eight times gets eight draws, in any order, and the same on resume.
     """
 
-    def __init__(self, solver: ModelRef, lm: LM, limits: Limits, draw: tuple[int, str, int], run_python: Any):
+    def __init__(self, solver: ModelRef, limits: Limits, draw: tuple[int, str, int], reach: "Reach"):
         self.events: list[Event] = []
-        self._solver, self._lm, self._limits, self._draw = solver, lm, limits, draw
-        self._run_python = run_python
+        self._solver, self._limits, self._draw = solver, limits, draw
+        self._lm, self._run_python, self._corpus = reach.lm, reach.python, reach.corpus
         self._calls = 0
         self._asked: Counter[str] = Counter()
 
     def tools(self) -> Mapping[str, Tool]:
-        return {"lm": self.lm, "python": self.python}
+        offered = {"lm": self.lm, "python": self.python}
+        return offered if self._corpus is None else {**offered, "search": self.search}
 
     def usage(self, seconds: float) -> Usage:
         """Sums over the events so far."""
@@ -62,6 +74,19 @@ class ToolBelt:
         result = await self._run_python(code, seconds, self._limits.memory_mb, self._limits.output_chars)
         self.events.append(Event("python", code, result, seconds=time.perf_counter() - started))
         return result
+
+    async def search(self, query: Json, top_k: Json = 7) -> Json:
+        """The best passages of the family's corpus: [{id, title, text}], best first, at most `top_k` of them."""
+        self._count()
+        if not isinstance(query, str):
+            raise ToolError(f"search() takes text, got {type(query).__name__}")
+        most = int(min(_number(top_k, "top_k", 1), MOST_PASSAGES))
+        started = time.perf_counter()
+        found = [passage.to_json() for passage in await self._corpus.search(query, most)]
+        told = [{"id": passage["id"], "title": passage["title"]} for passage in found]  # the texts are in the corpus
+        sent = {"query": query, "top_k": most}
+        self.events.append(Event("search", sent, told, seconds=time.perf_counter() - started))
+        return found
 
     def _count(self) -> None:
         self._calls += 1

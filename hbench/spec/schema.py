@@ -163,6 +163,8 @@ class AdaptationSpec(_Experiment):
 
     plan: Literal["adaptation"] = Field(description="adaptation: a harness edited round by round.")
     rounds: Whole = Field(1, ge=0, description="Rounds of report, proposals, selection; 0 measures the first harness.")
+    chain: Whole = Field(0, ge=0, description="Which of several independent chains: other proposals and redrawn questions, the same held-out ones.")
+    reports: Whole = Field(1, ge=1, description="Reports a round, each from feedback questions of its own where they are redrawn; proposals are shared out over them.")
     proposals: Whole = Field(1, ge=1, description="Proposals a round; the paper makes 1 in sequence, 8 independently.")
     proposer: ModelBlock = Field(description="The model that edits the harness.")
     report: ReportBlock = Field(default_factory=ReportBlock, description="What the proposer reads.")
