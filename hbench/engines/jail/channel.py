@@ -133,7 +133,8 @@ def parse(body: bytes, message_chars: int) -> dict:
     try:
         text = body.decode()
         if len(text) > message_chars:
-            raise BadMessage(Failure("limits", "message", f"a message of {len(text)} characters, at most {message_chars}"))
+            told = f"a message of {len(text)} characters, at most {message_chars}"
+            raise BadMessage(Failure("limits", "message", told))
         value = json.loads(text, parse_constant=_no_constant, parse_float=_finite, parse_int=_modest)
     except RecursionError:
         raise BadMessage(_too_deep()) from None

@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 
 class Clock:
-    """Counts a child's own wall time: it runs only between go() and stop(), and calls `ring` once when `seconds` are used up."""
+    """Counts a child's own wall time, between go() and stop() only, and calls `ring` once `seconds` are used up."""
 
     def __init__(self, seconds: float, ring: Callable[[], object]):
         self._loop = asyncio.get_running_loop()

@@ -1,7 +1,6 @@
 """What this machine's jail is, why, what it promises, and what it does not protect from. For `hbench doctor`."""
 
 import asyncio
-import os
 import platform
 import threading
 from dataclasses import dataclass, field
@@ -25,9 +24,10 @@ _CONFINED = (
 _TREE = ("python() has a process tree, a folder in memory and a process limit of its own for each call",)
 _SUM = ("memory of one python() call in all: each of its at most 32 processes has the limit for itself",)
 _NO_TREE = ("python() computes and prints only: here it can neither write files nor start processes",)
+_REFUSED = ("everything: model-written code is refused",)
 _NEVER = (
     "faults of the kernel itself: use a virtual machine where the code may be hostile beyond a model's",
-    "an answer that takes over its own grading process can set its own grade (libraries evaluate answers); it reaches no other",
+    "an answer that takes over its own grading process (some libraries evaluate it) sets its own grade, no other",
     "timing: questions on one machine can tell that it is busy",
 )
 
@@ -63,7 +63,7 @@ def describe(sandbox: str = "auto") -> JailReport:
         try:
             found.append(asyncio.run(_look(chosen(sandbox))))
         except Exception as trouble:  # a report that cannot be made is itself the report
-            found.append(JailReport("", f"{type(trouble).__name__}: {trouble}", (), ("everything: model-written code is refused",)))
+            found.append(JailReport("", f"{type(trouble).__name__}: {trouble}", (), _REFUSED))
 
     thread = threading.Thread(target=look)
     thread.start()
@@ -77,7 +77,7 @@ async def _look(sandbox: str) -> JailReport:
         for purpose in ("harness", "python"):
             started.append(await start_zygote(sandbox, purpose))
     except HbenchError as none:
-        return JailReport("", str(none), (), ("everything: model-written code is refused",), "install bubblewrap")
+        return JailReport("", str(none), (), _REFUSED, "install bubblewrap")
     finally:
         for zygote in started:
             zygote.close()
@@ -95,7 +95,8 @@ def _report(harness: Zygote, python: Zygote) -> JailReport:
         "user": harness.promises["user"],
     }
     if recipe.sandbox == "none":
-        return JailReport("none", "asked for: no confinement", _ALL[:2], ("everything: the code can do what you can",), "", details)
+        gaps = ("everything: the code can do what you can",)
+        return JailReport("none", "asked for: no confinement", _ALL[:2], gaps, "", details)
     tree = _TREE if python.promises["own_tree"] else _NO_TREE
     if recipe.sandbox == "namespaces":
         whose = "in a user namespace" if recipe.own_users else "by root, who gives root up"
@@ -104,6 +105,7 @@ def _report(harness: Zygote, python: Zygote) -> JailReport:
         return JailReport("namespaces", why, (*_ALL, *_CONFINED, *unseen, *tree), (*_NEVER, *_SUM), "", details)
     readable = ("no file can be opened but Python's own and the C libraries'",)
     seen = ("whether a file exists, its size and its times can be asked for any path",)
-    root = ("the code's user is root without any right of root",) if os.geteuid() == 0 and not harness.promises["user"] else ()
+    root = () if harness.promises["user"] else ("the code's user is root, without any right of root",)
+    promises, gaps = (*_ALL, *_CONFINED, *readable, *tree), (*_NEVER, *seen, *root)
     advice = "install bubblewrap or allow user namespaces for the stronger jail"
-    return JailReport("landlock", "no namespaces here", (*_ALL, *_CONFINED, *readable, *tree), (*_NEVER, *seen, *root), advice, details)
+    return JailReport("landlock", "asked for, or no namespaces here", promises, gaps, advice, details)

@@ -122,10 +122,14 @@ class _Grader:
         self._channel.close()
 
 
+def _is_grade(value: Json) -> bool:
+    return isinstance(value, (int, float)) and 0.0 <= value <= 1.0
+
+
 def _verdict(reply: dict) -> dict[str, float] | Failure:
     """The grades, checked again on this side; or the trouble, in words from a short list."""
     grades = reply.get("grades")
-    if isinstance(grades, dict) and grades and all(isinstance(g, (int, float)) and 0.0 <= g <= 1.0 for g in grades.values()):
+    if isinstance(grades, dict) and grades and all(map(_is_grade, grades.values())):
         return {name: float(grade) for name, grade in grades.items()}
     kind = "memory" if reply.get("trouble") == "memory" else "crash"
     return Failure("grader", kind, str(reply.get("message", f"not grades: {json.dumps(grades)}"))[:2000])

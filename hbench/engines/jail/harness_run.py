@@ -133,8 +133,9 @@ def _overdrawn(final: dict | None, ended: Ended, job: HarnessJob) -> Failure | N
     limits = job.limits
     if ended.cpu_seconds > limits.cpu_s or (ended.signal in (signal.SIGKILL, signal.SIGXCPU) and final is None):
         return Failure("limits", "cpu", f"{ended.cpu_seconds:.1f} s of CPU time, at most {limits.cpu_s:g}")
-    if final is not None and isinstance(final["answer"], str) and len(final["answer"]) > limits.output_chars:
-        return Failure("limits", "output", f"an answer of {len(final['answer'])} characters, at most {limits.output_chars}")
+    length = len(final["answer"]) if final is not None and isinstance(final["answer"], str) else 0
+    if length > limits.output_chars:
+        return Failure("limits", "output", f"an answer of {length} characters, at most {limits.output_chars}")
     return None
 
 

@@ -32,7 +32,7 @@ class Jails:
         allow_many_descriptors()
 
     async def run(self, job: HarnessJob) -> Outcome:
-        """What came of one harness on one question. Raises StepError when a tool did, and HbenchError when there is no jail."""
+        """What came of one harness on one question. Raises StepError when a tool did, HbenchError without a jail."""
         run = HarnessRun(job)
         try:
             return await run.outcome(await self._harness.zygote())
@@ -42,7 +42,7 @@ class Jails:
         return await HarnessRun(job).outcome(await self._harness.zygote())
 
     async def python(self, code: str, timeout_s: float = 5.0, memory_mb: int = 512, output_chars: int = 65_536) -> Json:
-        """What `code` printed as a script of its own: {"stdout", "stderr", "ok"}. Whatever the code does is in there; none of it raises."""
+        """What `code` printed as a script of its own: {"stdout", "stderr", "ok"}. Nothing the code does raises."""
         try:
             return await run_python(await self._python.zygote(), code, timeout_s, memory_mb, output_chars)
         except ZygoteDied:
@@ -51,9 +51,9 @@ class Jails:
     async def grade(
         self, family: Json, answer: str, question: Question, limits: GradeLimits = GradeLimits()
     ) -> dict[str, float] | Failure:
-        """The family's grades of `answer`, each in [0, 1], or a grader Failure. family: the block as Part.to_json writes it.
+        """The family's grades of `answer`, each in [0, 1], or a grader Failure.
 
-        Raises StepError when the family cannot be loaded.
+        family: the block as Part.to_json writes it. Raises StepError when the family cannot be loaded.
         """
         try:
             return await (await self._grading(family, limits)).grade(answer, question)

@@ -44,7 +44,8 @@ async def run_python(zygote: Zygote, code: str, timeout_s: float, memory_mb: int
     child, late = None, []
     clock = Clock(timeout_s, lambda: (late.append(True), child.kill()))
     try:
-        child = zygote.fork({"memory_mb": memory_mb, "cpu_s": timeout_s + 1}, [channel.theirs.fileno(), out.theirs, err.theirs])
+        pipes = [channel.theirs.fileno(), out.theirs, err.theirs]
+        child = zygote.fork({"memory_mb": memory_mb, "cpu_s": timeout_s + 1}, pipes)
         channel.send({"code": code})
         await child.started
         clock.go()

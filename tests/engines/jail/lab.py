@@ -35,7 +35,9 @@ def jails_of(sandbox: str) -> Jails:
     return jails
 
 
-def run(sandbox: str, *sources: str, question: str = "?", tools: Mapping[str, Any] | None = None, limits=QUICK) -> list[Outcome]:
+def run(
+    sandbox: str, *sources: str, question: str = "?", tools: Mapping[str, Any] | None = None, limits: Limits = QUICK
+) -> list[Outcome]:
     """The outcomes of `sources`, run one after another by one zygote."""
 
     async def go() -> list[Outcome]:

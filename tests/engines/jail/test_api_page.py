@@ -20,7 +20,8 @@ async def lm(messages, max_tokens=None, temperature=None, stop=None):
 
 
 async def python(code, timeout_s=5):
-    return {"stdout": "55\n", "stderr": "", "ok": True} if "range(11)" in code else {"stdout": "", "stderr": "no", "ok": False}
+    ok = "range(11)" in code
+    return {"stdout": "55\n" if ok else "", "stderr": "" if ok else "no", "ok": ok}
 
 
 async def search(query, top_k=7):

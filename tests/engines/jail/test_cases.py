@@ -39,7 +39,8 @@ def test_130_a_timeout_takes_the_grandchildren_along(sandbox):
 @pytest.mark.parametrize("sandbox", ["namespaces", "none"])
 def test_130_in_the_python_tool_too(sandbox):
     own_sleep = "62.5"
-    code = f"import os, time\nif os.fork() == 0:\n    os.setsid() if {sandbox != 'none'} else None\n    time.sleep({own_sleep})\nwhile True: pass"
+    flee = "os.setsid()" if sandbox != "none" else "pass"
+    code = f"import os, time\nif os.fork() == 0:\n    {flee}\n    time.sleep({own_sleep})\nwhile True: pass"
     (result,) = python(sandbox, code, timeout_s=1.0)
     assert not result["ok"] and "stopped after 1 s" in result["stderr"]
     assert alive(own_sleep) == 0

@@ -1,4 +1,4 @@
-"""The grader jail: gold and answer in, numbers out. A small family of our own stands in for a library that evaluates answers."""
+"""The grader jail: gold and answer in, numbers out. A small family stands in for a library that evaluates answers."""
 
 import asyncio
 import os
@@ -77,7 +77,7 @@ ATTACKS = {
 def test_an_answer_that_is_an_expression_reaches_nothing(sandbox, what, tmp_path):
     answer = ATTACKS[what][0].format(str(tmp_path / "secret" if what == "read a file" else tmp_path / "made"))
     verdict, after = grade(sandbox, answer, "42")
-    assert verdict == {"score": 0.0} or (isinstance(verdict, Failure) and (verdict.boundary, verdict.kind) == ("grader", "crash"))
+    assert verdict == {"score": 0.0} or (verdict.boundary, verdict.kind) == ("grader", "crash")
     assert not (tmp_path / "made").exists() and after == {"score": 1.0}
 
 
@@ -116,18 +116,20 @@ def test_an_answer_that_breaks_its_grader_breaks_no_other(sandbox, answer, kind)
 
 @pytest.mark.parametrize(
     "how",
-    ["{'score': float('nan')}", "{'score': 1.1}", "{'score': -0.1}", "{}", "{'score': 'x'}", "3", "None", "{'score': None}"],
+    ["float('nan')", "1.1", "-0.1", "'x'", "None"],
 )
 def test_what_is_no_grade_in_0_1_is_a_crash_of_the_grader(how):
-    (verdict,) = grade("auto", "x", how=how)
-    assert isinstance(verdict, Failure) and (verdict.boundary, verdict.kind) == ("grader", "crash")
+    for said in (f"{{'score': {how}}}", "{}", "3", "None"):
+        (verdict,) = grade("auto", "x", how=said)
+        assert isinstance(verdict, Failure) and (verdict.boundary, verdict.kind) == ("grader", "crash")
 
 
 def test_one_worker_serves_many_answers_until_one_breaks_it():
     pids = grade("auto", *["x"] * 3, kind="patient", how="{'score': 0.0, str(__import__('os').getpid()): 1.0}")
     assert pids[0] == pids[1] == pids[2]
     verdicts = grade("auto", "42", "9**9**9**9", "42", "bytearray(10**9)", "42", kind="patient")
-    assert [v if isinstance(v, dict) else v.kind for v in verdicts] == [{"score": 1.0}, "timeout", {"score": 1.0}, "memory", {"score": 1.0}]
+    found = [v["score"] if isinstance(v, dict) else v.kind for v in verdicts]
+    assert found == [1.0, "timeout", 1.0, "memory", 1.0]
 
 
 def test_each_answer_has_a_process_of_its_own_where_answers_are_evaluated():

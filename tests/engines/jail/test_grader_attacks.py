@@ -1,4 +1,4 @@
-"""Answers that are expressions, on every family of the installed reasoning-gym: graded or failed, and nothing runs outside."""
+"""Answers that are expressions, on every family of the installed reasoning-gym: graded or failed, and none gets out."""
 
 import asyncio
 import os

@@ -72,7 +72,7 @@ def test_a_broken_service_is_an_error_of_the_step_whatever_the_harness_catches()
         raise StepError("the LM service is down")
 
     with pytest.raises(StepError, match="is down"):
-        run("auto", body("try:\n    return tools.lm('x')\nexcept BaseException:\n    return 'swallowed'"), tools={"lm": lm})
+        run("auto", body("try:\n    tools.lm('x')\nexcept BaseException:\n    return 'caught'"), tools={"lm": lm})
 
 
 def test_a_limit_reached_in_a_tool_ends_the_harness_whatever_it_catches():

@@ -1,4 +1,4 @@
-"""Harnesses that reach for other processes, the network and the kernel. Controls run the same code unconfined, on stand-ins."""
+"""Harnesses that reach for other processes, the network and the kernel. Controls run the same code unconfined."""
 
 import asyncio
 import errno
@@ -72,27 +72,38 @@ def test_control_the_parent_could_be_killed():
 SIBLING = {
     "signal": "import os; os.kill(pid, 9); return 'done'",
     "signal by F_SETOWN": (
-        "import fcntl, os, signal\nr, w = os.pipe()\nfcntl.fcntl(r, fcntl.F_SETOWN, pid)\nfcntl.fcntl(r, 10, signal.SIGKILL)\n"
+        "import fcntl, os, signal\nr, w = os.pipe()\n"
+        "fcntl.fcntl(r, fcntl.F_SETOWN, pid)\nfcntl.fcntl(r, 10, signal.SIGKILL)\n"
         "fcntl.fcntl(r, fcntl.F_SETFL, fcntl.fcntl(r, fcntl.F_GETFL) | os.O_ASYNC)\nos.write(w, b'x')\nreturn 'done'"
     ),
     "starve by prlimit": "import resource; resource.prlimit(pid, resource.RLIMIT_CPU, (0, 0)); return 'done'",
     "read /proc/pid/mem": "open(f'/proc/{pid}/mem', 'rb'); return 'done'",
     "list its descriptors": "import os; os.listdir(f'/proc/{pid}/fd'); return 'done'",
     "write to its descriptor": "import os; os.open(f'/proc/{pid}/fd/1', os.O_WRONLY); return 'done'",
-    "trace": "import ctypes\nif ctypes.CDLL(None, use_errno=True).ptrace(0x4206, pid, 0, 0) != 0:\n    raise OSError(ctypes.get_errno())\nreturn 'done'",
+    "trace": (
+        "import ctypes\nif ctypes.CDLL(None, use_errno=True).ptrace(0x4206, pid, 0, 0) != 0:\n"
+        "    raise OSError(ctypes.get_errno())\nreturn 'done'"
+    ),
     "read by process_vm_readv": (
         "import ctypes, struct\nroom = ctypes.create_string_buffer(8)\nlibc = ctypes.CDLL(None, use_errno=True)\n"
         "local = struct.pack('PN', ctypes.addressof(room), 8); remote = struct.pack('PN', int(place), 8)\n"
-        "if libc.process_vm_readv(pid, local, 1, remote, 1, 0) != 8:\n    raise OSError(ctypes.get_errno())\nreturn 'done'"
+        "if libc.process_vm_readv(pid, local, 1, remote, 1, 0) != 8:\n"
+        "    raise OSError(ctypes.get_errno())\nreturn 'done'"
     ),
     "lower its priority": "import os; os.setpriority(os.PRIO_PROCESS, pid, 19); return 'done'",
     "move it to one core": "import os; os.sched_setaffinity(pid, {0}); return 'done'",
 }
-VICTIM = body("import os\nroom = bytearray(b'a secret')\nimport ctypes\ntools.meet(str(os.getpid()), ctypes.addressof(ctypes.c_char.from_buffer(room)))\nreturn 'unharmed'")
+VICTIM = body(
+    """
+import ctypes, os
+room = bytearray(b'a secret')
+tools.meet(who=str(os.getpid()), where=ctypes.addressof(ctypes.c_char.from_buffer(room)))
+return 'unharmed'"""
+)
 
 
 def duel(sandbox: str, code: str):
-    """The attacker's and the victim's outcome: two questions alive in one zygote at once; the attacker is told the victim's pid."""
+    """Outcomes of attacker and victim, alive at once under one zygote; the attacker is told the victim's pid."""
 
     async def go():
         met, over = asyncio.get_running_loop().create_future(), asyncio.Event()
@@ -105,8 +116,7 @@ def duel(sandbox: str, code: str):
             return list(await met)
 
         jails = Jails(sandbox, zygotes=1)
-        victim_code = VICTIM.replace("tools.meet(", "tools.meet(who=").replace(", ctypes.addressof", ", where=ctypes.addressof")
-        victim = asyncio.ensure_future(jails.run(HarnessJob(victim_code, "?", {"meet": meet})))
+        victim = asyncio.ensure_future(jails.run(HarnessJob(VICTIM, "?", {"meet": meet})))
         source = body("pid, place = tools.whom()\npid = int(pid)\n" + code)
         attacker = await jails.run(HarnessJob(source, "?", {"whom": whom}, Limits(wall_s=5)))
         over.set()
@@ -144,7 +154,8 @@ return 'connected'"""
 @pytest.fixture(params=["tcp", "unix file", "unix abstract"])
 def listener(request, tmp_path):
     family = socket.AF_INET if request.param == "tcp" else socket.AF_UNIX
-    where = {"tcp": ("127.0.0.1", 0), "unix file": str(tmp_path / "s"), "unix abstract": f"\0hbench-test-{os.getpid()}"}[request.param]
+    places = {"unix file": str(tmp_path / "s"), "unix abstract": f"\0hbench-test-{os.getpid()}"}
+    where = places.get(request.param, ("127.0.0.1", 0))
     with socket.socket(family) as server:
         server.bind(where)
         server.listen()

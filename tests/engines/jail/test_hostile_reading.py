@@ -1,4 +1,4 @@
-"""Harnesses that look for what they must not see: files, gold, keys, the environment, other processes, state of earlier questions.
+"""Harnesses that look for what they must not see: files, gold, keys, environment, processes, earlier questions.
 
 Every attack has its control: the same code in the sandbox "none" finds what it looks for.
 """
@@ -56,10 +56,13 @@ def test_control_the_results_folder_could_be_read(secret):
     assert found(attack("none", WALK, question=str(secret)))
 
 
+SYSTEM = "/etc/passwd /etc/shadow /proc/self/environ /proc/1/cmdline /proc/self/mem /root /home /sys".split()
+
+
 @CONFINED_ONLY
-@pytest.mark.parametrize("path", ["/etc/passwd", "/etc/shadow", "/proc/self/environ", "/proc/1/cmdline", "/proc/self/mem", "/root", "/home", "/sys"])
+@pytest.mark.parametrize("path", SYSTEM)
 def test_system_files_cannot_be_read(sandbox, path):
-    code = "import os\nreturn str(os.listdir(question)) if os.path.isdir(question) else open(question, 'rb').read(9).hex()"
+    code = "import os\nif os.path.isdir(question): return str(os.listdir(question))\nreturn str(open(question, 'rb').read(9))"
     outcome = attack(sandbox, body(code), question=path)
     empty_parent = path == "/root" and outcome.answer is not None and CANARY not in outcome.answer
     assert outcome.failure is not None or empty_parent
@@ -118,8 +121,14 @@ def test_control_the_gold_in_the_drivers_memory_could_be_read():
 
 
 LEAVE_BEHIND = {
-    "a module's attribute": ("import math; math.seen = 'canary-5f1c'; return 'x'", "import math; return getattr(math, 'seen', '')"),
-    "a builtin": ("import builtins; builtins.seen = 'canary-5f1c'; return 'x'", "import builtins; return getattr(builtins, 'seen', '')"),
+    "a module's attribute": (
+        "import math; math.seen = 'canary-5f1c'; return 'x'",
+        "import math; return getattr(math, 'seen', '')",
+    ),
+    "a builtin": (
+        "import builtins; builtins.seen = 'canary-5f1c'; return 'x'",
+        "import builtins; return getattr(builtins, 'seen', '')",
+    ),
     "an open descriptor": (
         "import os; os.dup2(os.pipe()[0], 50); return 'x'",
         "import os\ntry:\n    os.fstat(50)\n    return 'canary-5f1c'\nexcept OSError:\n    return ''",
@@ -130,7 +139,7 @@ LEAVE_BEHIND = {
 @pytest.mark.parametrize("sandbox", [*CONFINED, "none"])
 @pytest.mark.parametrize("where", LEAVE_BEHIND)
 def test_nothing_stays_in_memory_for_the_next_question(sandbox, where):
-    """A fork a question: this holds without confinement too. The control is the same code twice in one process, below."""
+    """A fork a question: this holds without confinement too. The control, below: the same code in one process."""
     leave, look = LEAVE_BEHIND[where]
     first, second = run(sandbox, body(leave), body(look))
     assert first.completed and not found(second)
@@ -138,8 +147,8 @@ def test_nothing_stays_in_memory_for_the_next_question(sandbox, where):
 
 @pytest.mark.parametrize("where", LEAVE_BEHIND)
 def test_control_in_one_process_the_next_question_would_see_it(where):
-    leave, look = (f"def {n}(question=None):\n" + body(c).split("\n", 1)[1] for n, c in zip(("a", "b"), LEAVE_BEHIND[where], strict=True))
-    code = f"{leave}\n{look}\na(); print(b())"
+    leave, look = (body(code).replace("run", name, 1) for name, code in zip("ab", LEAVE_BEHIND[where], strict=True))
+    code = f"{leave}\n{look}\na(0, 0); print(b(0, 0))"
     assert CANARY in subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout
 
 
@@ -169,10 +178,20 @@ def test_control_a_file_could_be_left(tmp_path):
     assert first.answer == str(tmp_path) and found(second)
 
 
+CHANGES = [
+    "os.chmod(question, 0o777)",
+    "os.utime(question, (1, 1))",
+    "os.truncate(question, 0)",
+    "os.mkfifo(question + 'x')",
+    "os.mkdir(question + 'x')",
+    "os.symlink('/', question + 'x')",
+    "os.rename(question, question + 'x')",
+    "os.unlink(question)",
+]
+
+
 @CONFINED_ONLY
-@pytest.mark.parametrize("how", ["os.chmod(question, 0o777)", "os.utime(question, (1, 1))", "os.unlink(question)", "os.truncate(question, 0)",
-                                 "os.rename(question, question + 'x')", "os.mkdir(question + 'x')", "os.symlink('/', question + 'x')",
-                                 "os.mkfifo(question + 'x')", "os.setxattr(question, 'user.x', b'x')"])  # fmt: skip
+@pytest.mark.parametrize("how", CHANGES)
 def test_no_file_can_be_changed(sandbox, how, secret):
     file = secret / "rows.jsonl"
     before = file.stat()
@@ -182,6 +201,7 @@ def test_no_file_can_be_changed(sandbox, how, secret):
     assert os.listdir(secret) == ["rows.jsonl"]
 
 
-@pytest.mark.parametrize("how", ["os.chmod(question, 0o777)", "os.utime(question, (1, 1))", "os.truncate(question, 0)", "os.mkfifo(question + 'x')"])
+@pytest.mark.parametrize("how", CHANGES)
 def test_control_files_could_be_changed(how, secret):
-    assert attack("none", body(f"import os; {how}; return 'done'"), question=str(secret / "rows.jsonl")).answer == "done"
+    outcome = attack("none", body(f"import os; {how}; return 'done'"), question=str(secret / "rows.jsonl"))
+    assert outcome.answer == "done"

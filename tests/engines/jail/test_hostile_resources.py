@@ -1,4 +1,4 @@
-"""Harnesses that eat memory, disk, output and time, or forge and bloat what they send. Controls show the code does what it says."""
+"""Harnesses that eat memory, disk, output and time, or forge and bloat what they send; each with its control."""
 
 import pytest
 
@@ -42,7 +42,8 @@ while True:
     [
         "while True: pass",
         "import time\nwhile True: time.sleep(1)",
-        "import signal, time\nfor n in range(1, 64):\n    try:\n        signal.signal(n, signal.SIG_IGN)\n    except (OSError, ValueError):\n        pass\nwhile True: time.sleep(1)",
+        "import signal, time\nfor n in {*signal.valid_signals()} - {9, 19, 32, 33}: signal.signal(n, signal.SIG_IGN)\n"
+        "while True: time.sleep(1)",
         "while True:\n    try:\n        while True: pass\n    except BaseException:\n        pass",
         "import re; return str(re.match('(a+)+$', 'a' * 60 + 'b'))",
         "return str(9 ** 9 ** 9)",
@@ -56,12 +57,13 @@ def test_a_harness_that_never_returns_is_ended(sandbox, code):
 
 @CONFINED_ONLY
 def test_calls_are_counted_outside_whatever_is_caught(sandbox):
-    code = "n = 0\nwhile True:\n    try:\n        tools.lm('x')\n    except BaseException:\n        pass\nreturn 'never'"
+    code = "while True:\n    try:\n        tools.lm('x')\n    except BaseException:\n        pass"
     assert said(attack(sandbox, body(code), limits=Limits(calls=5))) == ("limits", "calls")
 
 
 def test_control_the_same_loop_within_its_limit_ends_well():
-    assert attack("auto", body("for _ in range(5):\n    tools.lm('x')\nreturn 'done'"), limits=Limits(calls=5)).answer == "done"
+    code = "for _ in range(5):\n    tools.lm('x')\nreturn 'done'"
+    assert attack("auto", body(code), limits=Limits(calls=5)).answer == "done"
 
 
 FLOOD = body("import sys\nfor _ in range(2000):\n    print('x' * 50_000)\nsys.stderr.write('y' * 10**7)\nreturn 'done'")
@@ -80,7 +82,12 @@ def test_output_written_past_python_is_bounded_too(sandbox):
     assert outcome.answer == "full" and len(outcome.output) <= QUICK.output_chars
 
 
-DISK = body("import os\nwith open(os.path.join(question, 'big'), 'wb') as f:\n    for _ in range(50): f.write(bytes(1 << 20))\nreturn 'written'")
+DISK = body(
+    """
+with open(question + '/big', 'wb') as file:
+    for _ in range(50): file.write(bytes(1 << 20))
+return 'written'"""
+)
 
 
 @CONFINED_ONLY
@@ -137,28 +144,35 @@ def run(question, tools):
 
 @CONFINED_ONLY
 def test_forged_results_are_at_most_ones_own_answer(sandbox):
-    """A harness can send its answer by hand: that is what returning it does. It says nothing for others, and no grade."""
+    """A harness can send its answer by hand: that is what returning it does. It gives no grade."""
     outcome, after = run(sandbox, FORGE, GOOD)
     assert outcome.answer == "forged" and outcome.output.startswith('{"grades"') and after.answer == "fine"
 
 
-SEND = "import os, struct\ndef send(data): \n    while data: data = data[os.write(3, data):]\n"
+SEND = """
+import os, struct
+def send(data):
+    while data: data = data[os.write(3, data):]
+def message(b):
+    send(struct.pack('>I', len(b)) + b)
+CALL = b'{"call":"lm","arguments":{"messages":[{"content":"hi"}]}}'
+"""
 MESSAGES = {
     "a gigabyte promised": ("send(struct.pack('>I', 1 << 30) + b'x' * 100)", ("limits", "message")),
     "seven megabytes": ("send(struct.pack('>I', 7 << 20) + b'x' * (7 << 20))", ("limits", "message")),
     "a long answer": ("return 'x' * 2_000_000", ("limits", "message")),
     "a long prompt": ("tools.lm('x' * 2_000_000)", ("limits", "message")),
-    "ten thousand deep": ("b = b'{\"answer\":' + b'[' * 10000 + b']' * 10000 + b'}'; send(struct.pack('>I', len(b)) + b)", ("limits", "message")),
-    "a hundred deep": ("b = b'{\"call\":\"lm\",\"arguments\":' + b'[' * 100 + b']' * 100 + b'}'; send(struct.pack('>I', len(b)) + b)", ("limits", "message")),
+    "ten thousand deep": ("message(b'{\"answer\":' + b'[' * 10000 + b']' * 10000 + b'}')", ("limits", "message")),
+    "a hundred deep": ("message(b'{\"answer\":' + b'[' * 100 + b']' * 100 + b'}')", ("limits", "message")),
     "not UTF-8": ("send(struct.pack('>I', 4) + b'\\xff\\xfe\\x80\\x81')", ("harness", "protocol")),
     "not JSON": ("send(struct.pack('>I', 4) + b'nope')", ("harness", "protocol")),
-    "NaN": ("b = b'{\"call\":\"lm\",\"arguments\":{\"t\":NaN}}'; send(struct.pack('>I', len(b)) + b)", ("harness", "protocol")),
-    "1e999": ("b = b'{\"call\":\"lm\",\"arguments\":{\"t\":1e999}}'; send(struct.pack('>I', len(b)) + b)", ("harness", "protocol")),
-    "a huge number": ("b = b'{\"call\":\"lm\",\"arguments\":{\"t\":' + b'9' * 4000 + b'}}'; send(struct.pack('>I', len(b)) + b)", ("harness", "protocol")),
+    "NaN": ("b = b'{\"call\":\"lm\",\"arguments\":{\"t\":NaN}}'; message(b)", ("harness", "protocol")),
+    "1e999": ("b = b'{\"call\":\"lm\",\"arguments\":{\"t\":1e999}}'; message(b)", ("harness", "protocol")),
+    "a huge number": ("message(b'{\"call\":\"lm\",\"arguments\":{\"t\":' + b'9' * 4000 + b'}}')", ("harness", "protocol")),
     "not an object": ("send(struct.pack('>I', 2) + b'[]')", ("harness", "protocol")),
-    "an answer that is no text": ("b = b'{\"answer\":1}'; send(struct.pack('>I', len(b)) + b); os._exit(0)", ("harness", "protocol")),
-    "an unknown trouble": ("b = b'{\"trouble\":\"stepped on\"}'; send(struct.pack('>I', len(b)) + b); os._exit(0)", ("harness", "protocol")),
-    "a call with no arguments": ("b = b'{\"call\":\"lm\"}'; send(struct.pack('>I', len(b)) + b)", ("harness", "protocol")),
+    "an answer that is no text": ("b = b'{\"answer\":1}'; message(b); os._exit(0)", ("harness", "protocol")),
+    "an unknown trouble": ("b = b'{\"trouble\":\"stepped on\"}'; message(b); os._exit(0)", ("harness", "protocol")),
+    "a call with no arguments": ("b = b'{\"call\":\"lm\"}'; message(b)", ("harness", "protocol")),
     "an empty message, then ever more": ("while True: send(bytes(4) + b'x' * 10000)", ("harness", "protocol")),
     "a half message": ("send(struct.pack('>I', 100) + b'{'); os._exit(0)", ("harness", "exited")),
 }  # fmt: skip
@@ -172,11 +186,10 @@ def test_a_message_that_must_not_be_is_the_end(sandbox, what):
 
 
 def test_control_a_message_written_by_hand_is_taken():
-    code = "b = b'{\"call\":\"lm\",\"arguments\":{\"messages\":[{\"content\":\"hi\"}]}}'; send(struct.pack('>I', len(b)) + b)\nreturn str(os.read(3, 100)[4:])"
-    assert "hi" in attack("auto", SEND + body(code)).answer
+    assert "hi" in attack("auto", SEND + body("message(CALL)\nreturn str(os.read(3, 100)[4:])")).answer
 
 
 @CONFINED_ONLY
 def test_a_flood_of_calls_is_counted_not_stored(sandbox):
-    code = "b = b'{\"call\":\"lm\",\"arguments\":{\"messages\":[{\"content\":\"hi\"}]}}'; m = struct.pack('>I', len(b)) + b\nwhile True: send(m * 100)"
+    code = "m = struct.pack('>I', len(CALL)) + CALL\nwhile True: send(m * 100)"
     assert said(attack(sandbox, SEND + body(code), limits=Limits(calls=20))) == ("limits", "calls")

@@ -22,7 +22,7 @@ def test_what_was_printed_comes_back(sandbox):
 @pytest.mark.parametrize(
     ("code", "ok", "stderr"),
     [
-        ("1 / 0", False, 'Traceback (most recent call last):\n  File "script.py", line 1, in <module>\n    1 / 0\n    ~~^~~\nZeroDivisionError: division by zero\n'),
+        ("1 / 0", False, '  File "script.py", line 1, in <module>\n    1 / 0\n    ~~^~~\nZeroDivisionError: division'),
         ("def f(:", False, "SyntaxError: invalid syntax"),
         ("import sys; sys.exit(3)", False, ""),
         ("import sys; sys.exit()", True, ""),
@@ -58,9 +58,9 @@ def test_memory_is_limited(sandbox):
 
 
 def test_each_call_has_a_folder_of_its_own():
-    write = "open('kept', 'w').write('secret'); import tempfile; print(len(tempfile.mkdtemp()) > 3, open('kept').read())"
+    write = "open('kept', 'w').write('a'); import tempfile; print(len(tempfile.mkdtemp()) > 3, open('kept').read())"
     first, second = python("namespaces", write, "import os; print(os.listdir('.'), os.listdir('/tmp'))")
-    assert first["stdout"] == "True secret\n" and second["stdout"] == "[] []\n"
+    assert first["stdout"] == "True a\n" and second["stdout"] == "[] []\n"
 
 
 def test_the_folder_is_small_and_the_rest_is_read_only():
@@ -72,15 +72,25 @@ def test_the_folder_is_small_and_the_rest_is_read_only():
 
 
 def test_it_may_start_processes_a_few():
-    code = "import subprocess, sys\nprint(subprocess.run([sys.executable, '-c', 'print(6 * 7)'], capture_output=True, text=True).stdout)"
-    assert python("namespaces", code)[0]["stdout"] == "42\n\n"
+    code = "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'print(6 * 7)'], check=True)"
+    assert python("namespaces", code)[0]["stdout"] == "42\n"
 
 
-BOMB = "import os, time\nn = 0\ntry:\n    while True:\n        if os.fork() == 0: time.sleep(60)\n        n += 1\nexcept OSError:\n    print(n)"
+BOMB = """
+import os, time
+n = 0
+try:
+    while True:
+        if os.fork() == 0: time.sleep(60)
+        n += 1
+except OSError:
+    print(n)
+"""
+FOREVER = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass"
 
 
 def test_a_fork_bomb_is_bounded_and_the_next_call_works():
-    bomb, forever, after = python("namespaces", BOMB, "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass", "print('fine')", timeout_s=2)
+    bomb, forever, after = python("namespaces", BOMB, FOREVER, "print('fine')", timeout_s=2)
     assert bomb["ok"] and 0 < int(bomb["stdout"]) < 40
     assert not forever["ok"] and after["stdout"] == "fine\n"
 
@@ -97,7 +107,7 @@ def test_under_landlock_it_computes_and_prints_only():
         "open('/etc/passwd')",
         "import socket; socket.socket()",
         "import os; os.kill(1, 9); os.kill(os.getppid(), 9); raise SystemExit(1)",
-        "import ctypes; l = ctypes.CDLL(None); raise SystemExit(l.unshare(0x10000000) and l.mount(b'', b'/tmp', b'tmpfs', 0, 0) and 1)",
+        "import ctypes; c = ctypes.CDLL(None); exit(c.unshare(0x10000000) and c.mount(0, b'/', 0, 0, 0) and 1)",
         "import os; open(f'/proc/{os.getppid()}/environ')",
     ],
 )
@@ -124,7 +134,7 @@ def test_its_environment_is_empty(sandbox, monkeypatch):
 
 @CONFINED_ONLY
 def test_calls_at_once_do_not_see_each_other(sandbox):
-    """Twenty at once, each writing its own number to standard output many times: none mixes, none sees another's process."""
+    """Twenty at once, each printing its own number many times: none mixes."""
     async def go():
         jails = Jails(sandbox, zygotes=1)
         codes = [f"import time\nfor _ in range(20): print({i}); time.sleep(0.01)" for i in range(20)]

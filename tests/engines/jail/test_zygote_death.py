@@ -74,7 +74,8 @@ def test_when_the_driver_is_killed_nothing_stays(sandbox):
 def test_closing_leaves_no_process_and_no_descriptor():
     async def go():
         jails = Jails("auto", zygotes=2)
-        await asyncio.gather(*(jails.run(HarnessJob(body("return 'x'"), "?")) for _ in range(20)), jails.python("print(1)"))
+        job = HarnessJob(body("return 'x'"), "?")
+        await asyncio.gather(*(jails.run(job) for _ in range(20)), jails.python("print(1)"))
         await jails.close()
 
     asyncio.run(go())  # once, so that what Python opens for itself is open

@@ -13,7 +13,7 @@ PROCESSES = 32
 class Jail:
     """What is the same for all children of a zygote.
 
-    groups: end whole process groups, because a child may leave others behind. user: what a child becomes, None for what it is.
+    groups: end whole process groups, because a child may leave others behind. user: what a child becomes, or None.
     own_tree: each child gets a process tree and a folder of its own, and so may fork and write.
     """
 

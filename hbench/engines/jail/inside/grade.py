@@ -1,4 +1,4 @@
-"""Grading: question and answer in, numbers out. A fresh fork an answer, or one worker where grading runs no foreign code."""
+"""Grading: question and answer in, numbers out. A fork an answer, or one worker where grading runs no foreign code."""
 
 import gc
 import json
@@ -18,7 +18,7 @@ def preload() -> None:
 
 
 def prepare(channel: int) -> None:
-    """Builds the family named by the block, and grades nothing once ("") so that its libraries are loaded before any fork."""
+    """Builds the family of the block, and grades "" once so that its libraries are loaded before any fork."""
     from hbench.core.question import Question
     from hbench.parts import part
 

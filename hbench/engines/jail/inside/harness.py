@@ -31,7 +31,7 @@ def preload() -> None:
 
 
 def fork() -> int:
-    """The C library's fork, with none of Python's after-fork work: this process has one thread, and seeds `random` itself.
+    """The C library's fork, without Python's after-fork work: there is one thread, and `random` is seeded anyway.
 
     Measured: it halves what a child costs before it does anything.
     """
@@ -43,7 +43,7 @@ def prepare(_: int) -> None:
 
 
 def warm() -> None:
-    """Runs small jobs here, in the zygote, so that code paths are specialised before the fork and not again in every child."""
+    """Runs small jobs in the zygote, so that code is specialised before the fork and not again in every child."""
     import _socket
 
     ours, theirs = _socket.socketpair()

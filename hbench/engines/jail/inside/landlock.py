@@ -17,7 +17,7 @@ def version() -> int:
 
 
 def restrict(readable: list[str]) -> None:
-    """Every file right is taken away but reading beneath `readable`; TCP and, from version 6, signals out of the jail too."""
+    """Leaves no right on files but reading beneath `readable`; no TCP; from version 6 no signals out of the jail."""
     known = version()
     if not known:
         raise OSError("this kernel has no Landlock")

@@ -17,8 +17,6 @@ CHANNEL = 3
 FOLDER_MB = 64
 TEMPORARY = "/tmp"
 NAME = "script.py"
-
-
 fork = os.fork
 
 
@@ -44,7 +42,7 @@ def run(order: dict, jail) -> None:
 
 
 def _enter_own_tree(jail) -> None:
-    """Returns in the third generation: the first waits outside for the second, which is process 1 of a new tree, and reaps."""
+    """Returns in the third generation: the first waits outside for the second, process 1 of a new tree, which reaps."""
     kernel.leave("mount", "pid", "ipc")
     kernel.mount_folder(TEMPORARY, FOLDER_MB)
     _wait_in_parent()
@@ -103,7 +101,8 @@ def _script(code: str) -> int:
     module = types.ModuleType("__main__")
     sys.modules["__main__"] = module
     sys.argv[:] = [NAME]
-    linecache.cache[NAME] = (len(code), None, (code + "\n").splitlines(keepends=True), NAME)  # so that tracebacks show its lines
+    lines = (code + "\n").splitlines(keepends=True)
+    linecache.cache[NAME] = (len(code), None, lines, NAME)  # so that tracebacks show them
     sys.stdout.reconfigure(line_buffering=True)  # what was printed before a time limit is not lost
     try:
         exec(compile(code, NAME, "exec", dont_inherit=True), module.__dict__)

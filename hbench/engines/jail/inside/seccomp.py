@@ -19,7 +19,7 @@ def supported() -> bool:
 
 
 def build(processes: bool) -> ctypes.Array:
-    """The filter as bytes for `install`. processes: also fork, exec, signals and files (python() in its own namespaces)."""
+    """The filter for `install`. processes: also fork, exec, signals and files, for python() in its own namespaces."""
     machine = platform.machine()
     code = [_op(_LOAD, 4), _op(_EQUAL, ARCHITECTURES[machine], 1, 0), _op(_RETURN, KILL), _op(_LOAD, 0)]
     if machine == "x86_64":  # the x32 calls have numbers of their own

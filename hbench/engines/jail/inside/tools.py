@@ -49,7 +49,9 @@ def offer(channel: int, names: list[str]) -> Tools:
 
 def _messages(prompt_or_messages, system) -> list[dict]:
     """Plain messages. Raises TypeError for what is not one."""
-    messages = [{"role": "user", "content": prompt_or_messages}] if isinstance(prompt_or_messages, str) else prompt_or_messages
+    messages = prompt_or_messages
+    if isinstance(messages, str):
+        messages = [{"role": "user", "content": messages}]
     if not isinstance(messages, (list, tuple)) or not messages:
         raise TypeError("lm() takes a str or a list of {'role': str, 'content': str}")
     plain = [] if system is None else [{"role": "system", "content": system}]

@@ -1,4 +1,4 @@
-"""The zygote: a small warm Python that forks one child a job, reaps it, kills it on demand, and knows nothing of what it does.
+"""The zygote: a small warm Python that forks a child a job, reaps it, kills it on demand, and knows nothing of its job.
 
 It is exec'd with an empty environment. Its only descriptor is the control socket (0); a child's own pipes pass through
 it, what is said in them does not. When the driver goes, the control socket ends, and with it everything here.
@@ -145,7 +145,7 @@ def _own_group(pid: int) -> None:
 
 
 def _only(descriptors: list[int]) -> None:
-    """Makes the passed descriptors 3, 1, 2 (channel, stdout, stderr; one for both if only two came) and closes all others."""
+    """Makes the descriptors 3 (channel), 1 and 2 (one output for both if only one came) and closes all others."""
     channel, *outputs = descriptors
     if outputs:
         os.dup2(outputs[0], 1)
