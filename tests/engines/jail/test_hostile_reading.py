@@ -62,7 +62,7 @@ SYSTEM = "/etc/passwd /etc/shadow /proc/self/environ /proc/1/cmdline /proc/self/
 @CONFINED_ONLY
 @pytest.mark.parametrize("path", SYSTEM)
 def test_system_files_cannot_be_read(sandbox, path):
-    code = "import os\nif os.path.isdir(question): return str(os.listdir(question))\nreturn str(open(question, 'rb').read(9))"
+    code = "import os\nif os.path.isdir(question): return str(os.listdir(question))\nreturn str(open(question).read(9))"
     outcome = attack(sandbox, body(code), question=path)
     empty_parent = path == "/root" and outcome.answer is not None and CANARY not in outcome.answer
     assert outcome.failure is not None or empty_parent

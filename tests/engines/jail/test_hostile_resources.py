@@ -168,7 +168,7 @@ MESSAGES = {
     "not JSON": ("send(struct.pack('>I', 4) + b'nope')", ("harness", "protocol")),
     "NaN": ("b = b'{\"call\":\"lm\",\"arguments\":{\"t\":NaN}}'; message(b)", ("harness", "protocol")),
     "1e999": ("b = b'{\"call\":\"lm\",\"arguments\":{\"t\":1e999}}'; message(b)", ("harness", "protocol")),
-    "a huge number": ("message(b'{\"call\":\"lm\",\"arguments\":{\"t\":' + b'9' * 4000 + b'}}')", ("harness", "protocol")),
+    "a huge number": ("message(b'{\"call\":\"lm\",\"arguments\":{\"t\":%b}}' % (b'9' * 4000))", ("harness", "protocol")),
     "not an object": ("send(struct.pack('>I', 2) + b'[]')", ("harness", "protocol")),
     "an answer that is no text": ("b = b'{\"answer\":1}'; message(b); os._exit(0)", ("harness", "protocol")),
     "an unknown trouble": ("b = b'{\"trouble\":\"stepped on\"}'; message(b); os._exit(0)", ("harness", "protocol")),

@@ -1,5 +1,6 @@
 """One harness on one question: the whole life of a child of the harness zygote."""
 
+import builtins
 import ctypes
 import io
 import mmap
@@ -17,17 +18,23 @@ NAME = "harness.py"
 _C = ctypes.PyDLL(None)
 _SAMPLE = "def run(question, tools):\n    print(end='')\n    return tools.lm('say ' + question)\n"
 # Ready without an import in every child; each costs every fork a little, so rarely used ones are left out.
-PRELOADED = """
+_PRELOADED = """
 bisect collections collections.abc contextlib copy datetime decimal enum fractions functools heapq io itertools json
 math operator random re statistics string textwrap time traceback types typing
 """
 
 
 def preload() -> None:
-    for name in PRELOADED.split():
-        __import__(name)
+    library()
     own_streams()
     warm()
+
+
+def library() -> None:
+    """The part of the standard library that is ready from the start."""
+    for name in _PRELOADED.split():
+        __import__(name)
+    builtins.exit = builtins.quit = sys.exit  # scripts expect them; the module `site`, which gives them, is not loaded
 
 
 def fork() -> int:

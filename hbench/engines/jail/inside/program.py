@@ -21,7 +21,8 @@ fork = os.fork
 
 
 def preload() -> None:
-    for name in [*harness.PRELOADED.split(), "subprocess", "threading"]:
+    harness.library()
+    for name in ("subprocess", "threading"):
         __import__(name)
 
 
