@@ -1,11 +1,14 @@
 """The `hbench` command. Each command imports what it needs when it runs, so that --help is quick."""
 
+import os
 import sys
 from enum import Enum
 from pathlib import Path
 from typing import Annotated
 
 import typer
+
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # we use none, and looking for them takes 30 ms
 
 app = typer.Typer(
     name="hbench",

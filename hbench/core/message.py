@@ -45,10 +45,15 @@ class Request:
     sampling: Sampling
     seed: int = 0
     tools: Json = None
+    _known: list = field(default_factory=list, compare=False, repr=False)  # (identity, id): asked for more than once
 
     def id(self, model: Json) -> str:
         """64 hex digits of everything that can change the reply, `model` being the model's identity."""
-        return digest([model, [m.to_json() for m in self.messages], self.tools, self.sampling.to_json(), self.seed])
+        if not self._known or self._known[0] != model:
+            messages = [m.to_json() for m in self.messages]
+            found = digest([model, messages, self.tools, self.sampling.to_json(), self.seed])
+            self._known[:] = [model, found]
+        return self._known[1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ class LoopThread:
     """Runs coroutines for step threads. `stop` cancels what is under way; waiting threads then see Interrupted."""
 
     def __init__(self) -> None:
-        self._loop = asyncio.new_event_loop()
+        self._loop = _new_loop()
         self._stopping = False
         self._thread = threading.Thread(target=self._loop.run_forever, name="hbench-loop", daemon=True)
         self._thread.start()
@@ -44,6 +44,15 @@ class LoopThread:
             pass
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(0.5)
+
+
+def _new_loop() -> asyncio.AbstractEventLoop:
+    """uvloop's where it is installed: half the driver's time a question (measured by tests/bench/overhead.py)."""
+    try:
+        import uvloop
+    except ImportError:
+        return asyncio.new_event_loop()
+    return uvloop.new_event_loop()
 
 
 async def _cancel_all(last: Coroutine[Any, Any, Any] | None, seconds: float) -> None:

@@ -40,7 +40,7 @@ class ToolBelt:
         self._solver, self._limits, self._draw = solver, limits, draw
         self._lm, self._run_python, self._corpus = reach.lm, reach.python, reach.corpus
         self._calls = 0
-        self._asked: Counter[str] = Counter()
+        self._asked: Counter[tuple] = Counter()
 
     def tools(self) -> Mapping[str, Tool]:
         offered = {"lm": self.lm, "python": self.python}
@@ -105,9 +105,9 @@ class ToolBelt:
     def _request(self, messages: tuple[Message, ...], sampling: Sampling) -> Request:
         if sampling.temperature == 0:  # greedy: every equal request has one answer
             return Request(messages, sampling, 0)
-        plain = Request(messages, sampling, 0).id(None)
-        self._asked[plain] += 1
-        return Request(messages, sampling, derive_seed(*self._draw, self._asked[plain]))
+        same = (messages, sampling.temperature, sampling.max_tokens, sampling.stop)
+        self._asked[same] += 1
+        return Request(messages, sampling, derive_seed(*self._draw, self._asked[same]))
 
     def _record_lm(self, request: Request, reply: Reply, seconds: float) -> None:
         sent = [m.to_json() for m in request.messages]

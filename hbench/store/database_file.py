@@ -38,6 +38,7 @@ class DatabaseFile:
 
     def __init__(self, path: Path):
         self.path, self.replacement = path, False
+        self._kept: Any = None  # a replacement is ours alone: opening it again and again would only cost time
         self._new = path.with_name(path.name + ".new")
 
     @property
@@ -53,13 +54,25 @@ class DatabaseFile:
         """A connection. Raises Held when others keep the file for longer than `patience_s`, Broken when it is."""
         import duckdb
 
-        connection = connect(self, read_only, patience_s)
+        connection = self._kept or connect(self, read_only, patience_s)
         try:
             yield connection
         except duckdb.Error as error:
+            if connection is self._kept:
+                self._let_go()  # closing ends a transaction that failed; the next one opens anew
             raise (Broken(self, error) if is_broken(error) else error) from error
         finally:
-            connection.close()
+            if connection is not self._kept:
+                connection.close()  # harmless twice
+
+    def keep_open(self) -> None:
+        """From now on, until it is swapped in or discarded, the replacement stays open."""
+        self._kept = self._kept or connect(self, False, 0.0)
+
+    def _let_go(self) -> None:
+        if self._kept is not None:
+            self._kept.close()
+            self._kept = None
 
     def start_anew(self) -> None:
         """Work on an empty file from now on."""
@@ -76,6 +89,7 @@ class DatabaseFile:
 
     def discard(self) -> None:
         """Forgets the replacement, also one that a killed process left."""
+        self._let_go()
         self.replacement = False
         for leftover in (self._new, self._new.with_name(self._new.name + ".wal")):
             leftover.unlink(missing_ok=True)
@@ -86,6 +100,7 @@ class DatabaseFile:
             return
         with self.opened(read_only=False) as connection:
             connection.execute("checkpoint")
+        self._let_go()
         self.wal.unlink(missing_ok=True)
         os.replace(self._new, self.path)
         self.replacement = False

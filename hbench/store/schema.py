@@ -17,10 +17,12 @@ def create(main: DatabaseFile, texts: DatabaseFile) -> None:
     """Makes both databases, empty."""
     with texts.opened(read_only=False) as database:
         _execute(database, _table_statements(TABLES["texts"]))
+    main.keep_open()
     with main.opened(read_only=False) as database:
         _execute(database, chain.from_iterable(_table_statements(t) for t in TABLES.values() if t.name != "texts"))
         database.execute(f"attach '{quoted(texts.work)}' as texts (read_only)")  # event_texts looks into it
         _execute(database, _view_statements())
+        database.execute("detach texts")
         database.execute("insert into folded values ('schema', ?)", [stamp()])
 
 

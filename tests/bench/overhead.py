@@ -43,15 +43,14 @@ def main() -> None:
     words.add_argument("--repeats", type=int, default=3)
     chosen = words.parse_args()
     with server() as url:
-        floor = best(chosen.repeats, lambda: measure([sys.executable, str(HERE / "bare_loop.py"), url, "1000", "64"]))
+        floor = best(chosen.repeats, lambda: measure([sys.executable, str(HERE / "bare_loop.py"), url, "1000", "64"], watch_memory=False))
         print(f"bare aiohttp loop, 1,000 calls, 64 in flight: {floor.wall_s:.2f} s, {floor.cpu_s:.2f} CPU-ms a call")
         for family in FAMILIES:
             for in_flight in (64, 256):
-                cost = best(chosen.repeats, lambda: run(url, 1000, in_flight, family))
+                cost = best(chosen.repeats, lambda: run(url, 1000, in_flight, family, watch_memory=False))
                 print(
                     f"hbench, {family}, 1,000 questions, {in_flight} in flight: {cost.wall_s:.2f} s "
-                    f"({cost.wall_s / floor.wall_s:.2f} x the bare loop at 64), {cost.cpu_s:.2f} CPU-ms a question, "
-                    f"{cost.peak_mb:.0f} MB",
+                    f"({cost.wall_s / floor.wall_s:.2f} x the bare loop at 64), {cost.cpu_s:.2f} CPU-ms a question",
                     flush=True,
                 )
         print(f"killed at the last answer: {durable(url)}", flush=True)
@@ -64,11 +63,12 @@ def best(repeats, once):
     return min((once() for _ in range(repeats)), key=lambda cost: cost.wall_s)
 
 
-def run(url, count, in_flight, family, sandbox="auto"):
+def run(url, count, in_flight, family, sandbox="auto", watch_memory=True):
     """Cost of a whole `hbench run` in a fresh folder."""
     with tempfile.TemporaryDirectory() as name:
         folder = prepared(Path(name), url, count, in_flight, family, sandbox)
-        return measure([sys.executable, "-m", "hbench", "run", "specs/overhead.yaml", "-q"], cwd=folder)
+        command = [sys.executable, "-m", "hbench", "run", "specs/overhead.yaml", "-q"]
+        return measure(command, folder, watch_memory)
 
 
 def prepared(folder, url, count, in_flight, family, sandbox="auto"):
