@@ -15,13 +15,19 @@ _PROPOSER = {
 _CASE = {
     "question": "What is 12 times 12?",
     "score": 0.0,  # in [0, 1]
+    "right": False,  # a score of 1
     "answer": "143",  # none where nothing came back, or where the spec hides answers
     "gold": "144",  # none where the spec hides it, or where a checker decides
     "failure": "timeout",  # none when run() returned in time
     "message": "10 s of its own time were used",
     "printed": "",  # by the harness itself; the last two are empty where the spec hides traces
     "trace": [{"number": 1, "kind": "lm", "sent": "What is 12 times 12?", "received": "143"}],
+    # supporting documents of a question that has some; none where it has none, or where the spec hides them
+    "retrieved": [{"title": "Gross", "call": 1, "place": 3}],  # found by this call first, there at this place
+    "missed": ["Dozen"],
 }
+
+_NO_DOCUMENTS = {"retrieved": None, "missed": None}
 
 _EDIT = {
     "explanation": "Ask twice.",
@@ -39,9 +45,11 @@ _REPORT = {
     "completion_rate": 0.875,
     "failures": {"timeout": 1},  # failure kind -> count
     # of the questions not solved, up to the number asked for
-    "cases": [_CASE, {**_CASE, "answer": None, "gold": None, "failure": None, "message": "", "trace": []}],
+    "cases": [_CASE, {**_CASE, "answer": None, "gold": None, "failure": None, "message": "", "trace": [], **_NO_DOCUMENTS}],
     "more": 4,  # failing questions not shown
-    "solved_cases": [{**_CASE, "score": 1.0, "answer": "144", "failure": None, "message": ""}],
+    "solved_cases": [{**_CASE, "score": 1.0, "right": True, "answer": "144", "failure": None, "message": ""}],
+    "others": [{"question": "What is 2 times 3?", "score": 1.0, "right": True}],  # outcomes of those not shown
+    "documents": {"retrieved": 1, "all": 2},  # supporting documents over all questions; none as in a case
     "rounds": [  # earlier rounds, oldest first
         {"number": 1, "parent_score": 0.25, "kept_parent": False, "edits": [_EDIT]},
         {
@@ -54,7 +62,7 @@ _REPORT = {
     "scores_only": False,
 }
 
-_NOTHING = {"cases": [], "more": 0, "solved_cases": [], "rounds": [], "failures": {}}
+_NOTHING = {"cases": [], "more": 0, "solved_cases": [], "others": [], "documents": None, "rounds": [], "failures": {}}
 _SCORES_ONLY = {**_REPORT, **_NOTHING, "scores_only": True}
 
 ROLE_EXAMPLES: Mapping[str, tuple[Mapping[str, Any], ...]] = {

@@ -95,6 +95,8 @@ class ReportBlock(Block):
     )
     show_gold: bool = Field(True, description="Whether right answers of feedback questions are shown.")
     show_answers: bool = Field(True, description="Whether the harness's own answers are shown.")
+    show_retrieved: bool = Field(True, description="Whether supporting documents that searches found are named.")
+    show_missed: bool = Field(True, description="Whether supporting documents that no search found are named.")
     show_traces: bool = Field(True, description="Whether calls and replies of shown questions are shown.")
     trace_chars: Whole = Field(2000, ge=0, description="Most characters of one trace; its middle is cut.")
     scores_only: bool = Field(False, description="Shows scores and nothing else, whatever the other switches say.")

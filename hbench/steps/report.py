@@ -10,6 +10,7 @@ from hbench.core.output import Artifact, Output
 from hbench.core.prompt import frozen_prompt, render_text
 from hbench.core.protocols import Services
 from hbench.parts.part import build
+from hbench.steps._report_documents import Support, supporting_documents
 from hbench.steps._report_trace import clip, trace
 
 VERSION = 1
@@ -24,7 +25,7 @@ def report(params: Json, inputs: Mapping[str, Artifact], services: Services) -> 
     """inputs: `evaluated` (the harness on feedback questions), `questions`, and `history_0` … (the rounds before).
 
     params: prompt, family; failures, successes (questions shown), history (rounds shown), show_gold, show_answers,
-    show_traces, trace_chars, scores_only. Value: text, and the harness it is about.
+    show_retrieved, show_missed, show_traces, trace_chars, scores_only. Value: text, and the harness it is about.
     Equal outcomes give equal text: no times, no order of arrival.
     """
     evaluated = inputs["evaluated"]
@@ -39,6 +40,8 @@ def report(params: Json, inputs: Mapping[str, Artifact], services: Services) -> 
         "cases": [tell.case(row) for row in shown],
         "more": len(failing) - len(shown),
         "solved_cases": [tell.case(row) for row in solved[: params["successes"]]],
+        "others": [tell.outcome(row) for row in (*failing[params["failures"] :], *solved[params["successes"] :])],
+        "documents": tell.documents(rollouts),
         "rounds": _rounds(params, inputs),
         "scores_only": params["scores_only"],
     }
@@ -93,27 +96,54 @@ class _Teller:
     def __init__(self, params: Json, evaluated: Artifact, questions: Sequence[Json]):
         self._params = params
         self._questions = {question["id"]: question for question in questions}
-        traced = params["show_traces"] and not params["scores_only"]
-        self._events = evaluated.rows("events") if traced else []
-        self._texts = {row["digest"]: row["text"] for row in evaluated.rows("texts")} if traced else {}
+        self._support = any(question["meta"] and question["meta"].get("supporting") for question in questions)
+        self._support &= (params["show_retrieved"] or params["show_missed"]) and not params["scores_only"]
+        self._traced = params["show_traces"] and not params["scores_only"]
+        read = self._traced or self._support
+        self._events: dict[tuple[str, int], list[dict]] = {}
+        for event in evaluated.rows("events") if read else []:
+            self._events.setdefault((event["question_id"], event["repeat"]), []).append(event)
+        self._texts = {row["digest"]: row["text"] for row in evaluated.rows("texts")} if read else {}
 
     def case(self, row: Mapping[str, Any]) -> dict[str, Json]:
-        question = self._questions[row["question_id"]]
         answer = row["answer"] if self._params["show_answers"] else None
-        gold = question["answer"] if self._params["show_gold"] else None
+        gold = self._questions[row["question_id"]]["answer"] if self._params["show_gold"] else None
         # A grader's own words may quote the gold answer.
         message = "the answer could not be graded" if row["boundary"] == "grader" else row["error"] or ""
-        mine = [e for e in self._events if (e["question_id"], e["repeat"]) == (row["question_id"], row["repeat"])]
+        printed = self._texts.get(row.get("output_digest"), "") if self._traced else ""
         return {
-            "question": clip(question["text"], QUESTION_CHARS),
-            "score": row["score"],
+            **self.outcome(row),
             "answer": None if answer is None else clip(answer, SHORT_CHARS),
             "gold": None if gold is None else clip(str(gold), SHORT_CHARS),
             "failure": row["failure"],
             "message": clip(message, SHORT_CHARS),
-            "printed": clip(self._texts.get(row.get("output_digest"), ""), SHORT_CHARS),
-            "trace": trace(mine, self._texts, self._params["trace_chars"]),
+            "printed": clip(printed, SHORT_CHARS),
+            "trace": trace(self._calls(row), self._texts, self._params["trace_chars"] if self._traced else 0),
+            **self._documents_of(row),
         }
+
+    def outcome(self, row: Mapping[str, Any]) -> dict[str, Json]:
+        text = self._questions[row["question_id"]]["text"]
+        return {"question": clip(text, QUESTION_CHARS), "score": row["score"], "right": row["score"] >= 1}
+
+    def documents(self, rollouts: Sequence[Mapping[str, Any]]) -> Json:
+        """{"retrieved", "all"}: supporting documents over all rollouts; None where the spec hides either half."""
+        told = self._params["show_retrieved"] and self._params["show_missed"]
+        found = [support for support in map(self._support_of, rollouts) if support] if told else []
+        retrieved, missed = sum(len(s.retrieved) for s in found), sum(len(s.missed) for s in found)
+        return {"retrieved": retrieved, "all": retrieved + missed} if found else None
+
+    def _documents_of(self, row: Mapping[str, Any]) -> dict[str, Json]:
+        support, params = self._support_of(row), self._params
+        retrieved = list(support.retrieved) if support and params["show_retrieved"] else None
+        return {"retrieved": retrieved, "missed": list(support.missed) if support and params["show_missed"] else None}
+
+    def _support_of(self, row: Mapping[str, Any]) -> Support | None:
+        question = self._questions[row["question_id"]]
+        return supporting_documents(question, self._calls(row), self._texts) if self._support else None
+
+    def _calls(self, row: Mapping[str, Any]) -> list[dict]:
+        return self._events.get((row["question_id"], row["repeat"]), [])
 
 
 def _rounds(params: Json, inputs: Mapping[str, Artifact]) -> list[dict[str, Json]]:

@@ -33,6 +33,8 @@ PARAMS = {
     "history": 5,
     "show_gold": True,
     "show_answers": True,
+    "show_retrieved": True,
+    "show_missed": True,
     "show_traces": True,
     "trace_chars": 2000,
     "scores_only": False,

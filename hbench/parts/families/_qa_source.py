@@ -13,6 +13,7 @@ from hbench.parts.families import _qa_files
 from hbench.parts.families._qa_rows import QaRow, distinct, documents_of, read_document, read_row
 
 _READER = 1  # raised when the same file gives other documents
+_UNREADABLE = (ValueError, TypeError, LookupError, AttributeError)  # what a row of another shape raises
 _HUB = {
     "hotpotqa": ("hotpotqa/hotpot_qa", "distractor"),
     "musique": ("dgslibisey/MuSiQue", None),
@@ -114,7 +115,7 @@ def read_questions(source: FileSource | HubSource) -> list[QaRow]:
     for number, row in enumerate(source.rows(), 1):
         try:
             made = read_row(row, aliases)
-        except (ValueError, TypeError, KeyError, AttributeError) as bad:
+        except _UNREADABLE as bad:
             raise HbenchError(f"{source.where}, row {number}: {_words(bad)}") from bad
         found += [made] if made else []
     return found
@@ -158,5 +159,5 @@ class FileCorpus:
             for number, row in enumerate(_qa_files.rows_of(file), 1):
                 try:
                     yield read_document(row)
-                except (ValueError, TypeError, AttributeError) as bad:
+                except _UNREADABLE as bad:
                     raise HbenchError(f"{file}, row {number}: {_words(bad)}") from bad
