@@ -15,7 +15,7 @@ TOGETHER = 64  # searches made in one go, at most
 
 
 def open_corpus(source: CorpusSource, say: Callable[[str], None]) -> Corpus:
-    """The corpus of `source`, ready for searching. Its index is built now when it is not there (any later process finds it).
+    """The corpus of `source`, ready for searching; its index is built now when no process has built it before.
 
     say: gets a line now and then while an index is built or waited for. A `count` of the source (documents, or None)
     lets it tell the time left. Raises HbenchError when the extra is not installed or the corpus is empty or has an id
@@ -45,27 +45,35 @@ class Bm25Corpus:
         self._waiting.append((query, top_k, answer))
         if self._at_work is None:
             self._at_work = asyncio.create_task(self._work())
+            self._at_work.add_done_callback(self._given_up)
         return await answer
 
     async def close(self) -> None:
         """Waits for the searches under way, then lets go of the index."""
         self._closed = True
         if self._at_work:
-            await self._at_work
+            await asyncio.wait([self._at_work])
         await asyncio.get_running_loop().run_in_executor(self._thread, self.index.close)
         self._thread.shutdown()
 
     async def _work(self) -> None:
-        loop = asyncio.get_running_loop()
         await asyncio.sleep(0)  # those who ask in this turn of the loop come along
         while self._waiting:
-            batch, self._waiting = self._waiting[:TOGETHER], self._waiting[TOGETHER:]
+            batch = self._waiting[:TOGETHER]
             asked = [(query, top_k) for query, top_k, answer in batch if not answer.done()]
-            found = await loop.run_in_executor(self._thread, self._all, asked)
+            found = await asyncio.get_running_loop().run_in_executor(self._thread, self._all, asked)
             for query, top_k, answer in batch:
                 if not answer.done():
                     _settle(answer, found[query, top_k])
+            del self._waiting[: len(batch)]
         self._at_work = None
+
+    def _given_up(self, task: asyncio.Task) -> None:
+        """A run that stops cancels every task; whoever waits here is not left hanging."""
+        if task.cancelled():
+            for _, _, answer in self._waiting:
+                answer.cancel()
+            self._waiting, self._at_work = [], None
 
     def _all(self, asked: list[tuple[str, int]]) -> dict[tuple[str, int], "list[Passage] | StepError"]:
         return {each: self._one(*each) for each in dict.fromkeys(asked)}

@@ -5,7 +5,8 @@ import os
 import shutil
 import time
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from itertools import islice
 from pathlib import Path
 
@@ -46,7 +47,7 @@ def index_folder(source: CorpusSource, say: Say) -> Path:
 
 
 def damage(folder: Path, corpus_digest: str) -> str | None:
-    """What is wrong with the index, None when nothing is. A file that looks untouched (size, time) is not read again."""
+    """What is wrong with the index, None when nothing is. A file of the old size and time is taken for untouched."""
     try:
         manifest = json.loads((folder / MANIFEST).read_bytes())
         if manifest["digest"] != corpus_digest:
@@ -99,11 +100,11 @@ def _build(source: CorpusSource, folder: Path, say: Say) -> None:
     part = folder.with_name(folder.name + ".part")
     started = time.monotonic()
     if not (part / MANIFEST).is_file():
-        spool = _spool(source, part, say)
+        with closing(Spool(part)) as spool:
+            _read(source, spool, say)
         if not spool.documents:
             raise HbenchError(f"the corpus {source.name} has no documents")
-        pace = _Pace(lambda text: say(f"corpus {source.name}: indexing, {text}"))
-        invert(part, pace.at)
+        invert(part, _Pace(lambda text: say(f"corpus {source.name}: indexing, {text}")).at)
         _write_manifest(part, source, spool.documents)
         say(f"corpus {source.name}: {spool.documents:,} documents indexed in {time.monotonic() - started:.0f} s")
     for name in {*GROWING, JOURNAL} - {*KEPT}:
@@ -111,31 +112,34 @@ def _build(source: CorpusSource, folder: Path, say: Say) -> None:
     os.replace(part, folder)
 
 
-def _spool(source: CorpusSource, part: Path, say: Say) -> Spool:
-    """Everything of the source, spooled; what an earlier process spooled is not read again."""
-    spool = Spool(part)
-    documents = iter(source.documents()) if not spool.whole else iter(())
-    if spool.documents and not spool.whole:
-        last = next(islice(documents, spool.documents - 1, None), None)
-        if last is None or encoded(last) != spool.last_line():
-            say(f"corpus {source.name}: what was read before differs now; reading starts again")
-            spool.close()
-            shutil.rmtree(part)
-            return _spool(source, part, say)
-        say(f"corpus {source.name}: going on after {spool.documents:,} documents")
+def _read(source: CorpusSource, spool: Spool, say: Say) -> None:
+    """Spools everything of the source that is not spooled yet."""
+    if spool.whole:
+        return
+    documents = _after(source, spool, say)
     pace = _Pace(lambda text: say(f"corpus {source.name}: reading, {text}"))
     count = getattr(source, "count", None)
-    while not spool.whole:
-        if chunk := _chunk(documents):
-            spool.add(chunk)
-            pace.at(spool.documents, count)
-        else:
-            spool.end()
-    spool.close()
-    return spool
+    while chunk := _chunk(documents):
+        spool.add(chunk)
+        pace.at(spool.documents, count)
+    spool.end()
 
 
-def _chunk(documents) -> list[Document]:
+def _after(source: CorpusSource, spool: Spool, say: Say) -> Iterator[Document]:
+    """The documents behind those that an earlier process spooled; all of them when those are not the source's."""
+    documents = iter(source.documents())
+    if not spool.documents:
+        return documents
+    last = next(islice(documents, spool.documents - 1, None), None)
+    if last is not None and encoded(last) == spool.last_line():
+        say(f"corpus {source.name}: going on after {spool.documents:,} documents")
+        return documents
+    say(f"corpus {source.name}: what was read before differs now; reading starts again")
+    spool.clear()
+    return iter(source.documents())
+
+
+def _chunk(documents: Iterator[Document]) -> list[Document]:
     chunk, chars = [], 0
     for document in documents:
         chunk.append(document)
@@ -152,10 +156,10 @@ def _write_manifest(part: Path, source: CorpusSource, documents: int) -> None:
             os.fsync(file.fileno())
         found = (part / name).stat()
         files[name] = [found.st_size, found.st_mtime_ns, _check(part / name)]
-    manifest = {"name": source.name, "digest": source.digest, "documents": documents, "recipe": recipe(), "files": files}
+    manifest = {"name": source.name, "digest": source.digest, "documents": documents, "recipe": recipe()}
     fresh = part / (MANIFEST + ".new")
     with open(fresh, "w", encoding="utf-8") as file:
-        json.dump(manifest, file, indent=1)
+        json.dump(manifest | {"files": files}, file, indent=1)
         file.flush()
         os.fsync(file.fileno())
     os.replace(fresh, part / MANIFEST)

@@ -67,7 +67,7 @@ class Index:
 
         Terms go from the one that can add most to the one that can add least. As soon as all terms to come together
         cannot lift a document not reached yet above the k-th best, their postings are looked at only for documents
-        reached before. (The MaxScore rule of Turtle and Flood, 1995.) Frequent terms, whose columns are long, come last.
+        reached before (MaxScore; Turtle and Flood, 1995). Frequent terms, whose columns are long, come last.
         """
         import numpy as np
 
@@ -78,7 +78,8 @@ class Index:
         rest = _Rest(terms[order].tolist(), times[order].tolist(), to_come.tolist(), 1 - ROUNDING * (len(query) + 2))
         count, place = self._reach(rest, top_k)
         floor = rest.keep * self._least(count, top_k)
-        count = self._loops.take(self._sums, self._reached, count, np.float32(floor - rest.to_come[place]), self._partial)
+        least = np.float32(floor - rest.to_come[place])
+        count = self._loops.take(self._sums, self._reached, count, least, self._partial)
         found, partial = self._reached[:count], self._partial[:count]
         order = np.argsort(found)
         return self._narrowed(found[order], partial[order], top_k, rest.after(place))

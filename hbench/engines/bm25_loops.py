@@ -1,7 +1,7 @@
 """The three loops of a search, in numpy and in numba. They give the same documents; numba is several times faster.
 
-sums: (N,) float32, a partial score per document, 0 where not reached. reached: (N,) int32, its first `count` entries are
-the documents reached so far. A column's `documents` (int32, ascending) and `values` (float32, positive) belong together.
+sums: (N,) float32, a partial score per document, 0 where not reached. reached: (N,) int32, its first `count` entries
+are the documents reached so far. A column has `documents` (int32, ascending) and their `values` (float32, positive).
 """
 
 from collections.abc import Callable

@@ -59,6 +59,13 @@ class Spool:
         self.documents += len(documents)
         self._mark()
 
+    def clear(self) -> None:
+        """Forgets everything."""
+        for name in (JOURNAL, *GROWING):
+            os.truncate(self._files[name].fileno(), 0)
+        self.documents, self.whole, self._sizes = 0, False, dict.fromkeys(GROWING, 0)
+        self.words = Words({})
+
     def end(self) -> None:
         """Says that the source had no more."""
         self.whole = True

@@ -96,6 +96,21 @@ def test_a_search_that_is_given_up_does_not_take_the_others_along():
     assert ids(first) == ids(last) == ["d0"] and isinstance(given_up, asyncio.CancelledError)
 
 
+def test_a_run_that_stops_leaves_no_search_hanging():
+    """Stopping cancels every task of the loop, then closes the engines."""
+
+    async def stopped():
+        corpus = open_corpus(listed("fox"), silent)
+        searches = [asyncio.create_task(corpus.search("fox", 5)) for _ in range(3)]
+        await asyncio.sleep(0)
+        corpus._at_work.cancel()
+        found = await asyncio.wait_for(asyncio.gather(*searches, return_exceptions=True), 5)
+        await asyncio.wait_for(corpus.close(), 5)
+        return found
+
+    assert all(isinstance(one, asyncio.CancelledError) for one in asyncio.run(stopped()))
+
+
 def test_a_closed_corpus_answers_who_still_waits_and_then_nobody():
     async def closed():
         corpus = open_corpus(listed("fox"), silent)
