@@ -1,10 +1,13 @@
 """What an exhibit's YAML may say: `specs/exhibits/<name>.yaml`, beside its `.sql`."""
 
+from collections.abc import Collection, Sequence
 from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from hbench.spec.block import Block, Number, wrong
+
+COUNTS = {"family": "families", "chain": "chains"}  # unit -> what the plural and the column that counts it are called
 
 
 class ColumnBlock(Block):
@@ -12,9 +15,9 @@ class ColumnBlock(Block):
 
     title: str | None = Field(None, description="Heading; default: the column's name.")
     format: str = Field("%.3f", description="How a number is written, printf style.")
-    statistic: Literal["mean", "difference", "sum", "families"] = Field(
+    statistic: Literal["mean", "difference", "sum", "best", "families", "chains"] = Field(
         "mean",
-        description="mean: over families. difference: from the baseline, paired by family. sum: over all specs. families: how many have a value.",
+        description="mean: over families (or chains, see unit). difference: from the baseline, paired by them. sum: over all specs. best: the highest of them, an oracle's choice. families, chains: how many have a value.",
     )
     of: str | None = Field(None, description="The SQL column that it is made of; default: the column's name.")
     interval: bool = Field(True, description="Whether the interval is shown; the CSV file always has it.")
@@ -36,6 +39,47 @@ class PaperValue(Block):
     tolerance: Number | None = Field(None, ge=0, description="How far off ours may be and agree; default: the exhibit's.")
 
 
+Names = Annotated[
+    list[str], BeforeValidator(lambda v: [v] if isinstance(v, str) else v, json_schema_input_type=list[str] | str)
+]
+
+
+class LevelBlock(Block):
+    """One horizontal line of a figure: a number that does not depend on x."""
+
+    arm: str = Field(description="The arm whose row has the number; it then gets no curve of its own.")
+    column: str = Field(description="The column that holds it. The last of the arm's rows that has a value counts.")
+    label: str = Field("", description="What the legend says; default: arm and column.")
+
+
+class FigureBlock(Block):
+    """A plot of the table's own cells, intervals included, as SVG and PNG."""
+
+    x: Names = Field(description="A name under rows, or a column; of several, each makes a figure file of its own.")
+    y: str = Field(description="The column that is drawn.")
+    series: str = Field("arm", description="The name under rows whose values make curves.")
+    panels: str | None = Field(None, description="The name under rows whose values make panels, one below the other.")
+    levels: list[LevelBlock] = Field([], description="Horizontal lines.")
+    labels: dict[str, str] = Field({}, description="Name or value -> what the figure calls it; axes with their units.")
+    paper: bool = Field(True, description="Whether the paper's values are drawn, hollow.")
+
+
+class DiffBlock(Block):
+    """Side-by-side diffs, one a row of the SQL in which both texts are there and differ; as Markdown and HTML."""
+
+    before: str = Field(description="SQL column that holds the text before.")
+    after: str = Field(description="SQL column that holds the text after.")
+    before_marks: str | None = Field(None, description="SQL column of JSON: what was found in it -> on which lines.")
+    after_marks: str | None = Field(None, description="The same for the text after.")
+    title: Names = Field(["family", "arm", "chain"], description="SQL columns that name a diff.")
+    labels: dict[str, str] = Field({}, description="Mark -> what readers are told.")
+
+    def columns(self) -> list[str]:
+        """The SQL columns that it needs."""
+        named = (self.before, self.after, self.before_marks, self.after_marks, *self.title)
+        return [name for name in named if name is not None]
+
+
 def _column(value: Any) -> Any:
     return {"format": value} if isinstance(value, str) else value
 
@@ -46,11 +90,6 @@ def _paper_value(value: Any) -> Any:
 
 Column = Annotated[ColumnBlock, BeforeValidator(_column, json_schema_input_type=ColumnBlock | str)]
 Paper = Annotated[PaperValue, BeforeValidator(_paper_value, json_schema_input_type=PaperValue | float)]
-Rows = Annotated[
-    list[str], BeforeValidator(lambda v: [v] if isinstance(v, str) else v, json_schema_input_type=list[str] | str)
-]
-
-
 class ExhibitBlock(Block):
     """One table of the paper: which rows count, how they become cells, and what the paper says."""
 
@@ -59,7 +98,16 @@ class ExhibitBlock(Block):
     from_: list[str] = Field(
         alias="from", min_length=1, description="Specs whose newest finished runs count; their arms become rows."
     )
-    rows: Rows = Field(["arm"], description="SQL columns that tell rows apart; the arm is one of them.")
+    arms: list[str] | Literal["first"] | None = Field(
+        None, description="Which arms make rows; default: all. first: only each spec's first, for facts that all share."
+    )
+    rows: Names = Field(["arm"], description="SQL columns that tell rows apart; the arm is one of them.")
+    unit: Literal["family", "chain"] = Field(
+        "family", description="What a mean is over, and its interval: families, or chains of one family."
+    )
+    views: list[str] = Field(
+        [], description="Temporary views that the SQL reads, in order: exhibits/views/<name>.sql, shared by exhibits."
+    )
     baseline: str | None = Field(None, description="The arm that differences are taken from.")
     columns: dict[str, Column] = Field(min_length=1, description="Column -> how it is made and written.")
     confidence: Number = Field(0.95, gt=0, lt=1, description="Of the intervals.")
@@ -71,19 +119,43 @@ class ExhibitBlock(Block):
     )
     tolerance: Number = Field(0.05, ge=0, description="How far off ours may be and still agree with the paper.")
     caption: str = Field("", description="What a reader must know about the columns.")
+    figure: FigureBlock | None = Field(None, description="A plot of the cells.")
+    diff: DiffBlock | None = Field(None, description="Texts of the SQL side by side.")
 
     @property
     def compared(self) -> list[str]:
         """The specs whose rows stand beside the paper's values. Another spec's numbers answer another question."""
         return self.from_ if self.paper_specs is None else self.paper_specs
 
+    def shown(self, arms: Sequence[str]) -> Sequence[str]:
+        """Those of a spec's arms that make rows."""
+        if self.arms == "first":
+            return arms[:1]
+        return arms if self.arms is None else [arm for arm in arms if arm in self.arms]
+
     @model_validator(mode="after")
     def _names_fit(self) -> "ExhibitBlock":
-        if "arm" not in self.rows:
-            raise wrong("rows: the arm must be among them")
+        if "arm" not in self.rows and self.arms != "first":
+            raise wrong("rows: the arm must be among them", "or set arms: first")
         unknown = sorted({name for row in self.paper.values() for name in row} - set(self.columns))
         if unknown:
             raise wrong(f"paper: no column '{unknown[0]}'", f"columns: {', '.join(self.columns)}")
+        if self.baseline is not None and "arm" not in self.rows:
+            raise wrong("baseline: rows without the arm have none")
         if self.baseline is None and any(c.statistic == "difference" for c in self.columns.values()):
             raise wrong("baseline is missing", "a difference needs an arm to be taken from")
+        counted = {c.statistic for c in self.columns.values()} & {"families", "chains"} - {COUNTS[self.unit]}
+        if counted:
+            raise wrong(f"columns: {counted.pop()} cannot be counted where the unit is the {self.unit}")
+        if self.figure is not None:
+            _check_figure(self.figure, self.rows, self.columns)
         return self
+
+
+def _check_figure(figure: FigureBlock, rows: Collection[str], columns: Collection[str]) -> None:
+    """Raises when a figure names something that is not in the table."""
+    unknown = [f"row '{name}'" for name in (figure.series, figure.panels) if name is not None and name not in rows]
+    unknown += [f"column '{name}'" for name in (figure.y, *(level.column for level in figure.levels)) if name not in columns]
+    unknown += [f"row or column '{name}'" for name in figure.x if name not in columns and name not in rows]
+    if unknown:
+        raise wrong(f"figure: no {unknown[0]}", f"rows: {', '.join(rows)}; columns: {', '.join(columns)}")

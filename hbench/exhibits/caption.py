@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from hbench.core.digest import digest
-from hbench.exhibits.block import ExhibitBlock
+from hbench.exhibits.block import COUNTS, ExhibitBlock
 from hbench.exhibits.cells import Line
 from hbench.exhibits.sources import Source
 from hbench.exhibits.statistics import SMALL
@@ -17,9 +17,10 @@ def caption(connection: Any, block: ExhibitBlock, sources: Sequence[Source], fou
     """One sentence or list a line. found: the rows of the table, in their order."""
     runs = _query(connection, RUNS, sources)
     said = [block.caption.strip()] if block.caption else []
+    many = COUNTS[block.unit]
     said.append(
-        f"{block.confidence:.0%} intervals over family means (Student's t below {SMALL} families); "
-        "none for a single family, or where all families are equal."
+        f"{block.confidence:.0%} intervals over {block.unit} means (Student's t below {SMALL} {many}); "
+        f"none for a single {block.unit}, or where all {many} are equal."
     )
     said += [_counted(source, [run for run in runs if run["spec_digest"] in source.points]) for source in sources]
     said += _versions(runs)

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hbench.exhibits.block import ColumnBlock, ExhibitBlock, PaperValue
+from hbench.exhibits.block import COUNTS, ExhibitBlock, PaperValue
 from hbench.exhibits.sources import Source
 from hbench.exhibits.statistics import Estimate, mean, mean_interval, paired_difference
 
@@ -49,7 +49,7 @@ def lines(block: ExhibitBlock, units: Sequence[Unit], sources: Sequence[Source])
         for variant in dict.fromkeys(source.points.values()):
             digests = {digest for digest, its in source.points.items() if its == variant}
             here = [unit for unit in units if unit["spec_digest"] in digests]
-            for arm in source.arms:
+            for arm in block.shown(source.arms):
                 found += _arm_lines(block, source.name, variant, arm, [u for u in here if u["arm"] == arm])
     return _told_apart(block, found)
 
@@ -64,46 +64,58 @@ def _arm_lines(block: ExhibitBlock, source: str, variant: str, arm: str, units: 
 
 
 def _told_apart(block: ExhibitBlock, found: Sequence[Line]) -> list[Line]:
-    """The same lines, the sweep point behind the arm in brackets; an arm that two specs have is written `spec: arm`."""
+    """The same lines, the sweep point behind the arm in brackets; an arm that two specs have is written `spec: arm`.
+
+    Where the family stands in the row, specs on different families may have arms of one name.
+    """
+    if "arm" not in block.rows:
+        return list(found)
     at = block.rows.index("arm")
-    specs: dict[str, set[str]] = {}
+    specs: dict[tuple[str, str], set[str]] = {}
+
+    def place(line: Line) -> tuple[str, str]:
+        return line.arm, line.parts[block.rows.index("family")] if "family" in block.rows else ""
+
     for line in found:
-        specs.setdefault(line.arm, set()).add(line.source)
+        specs.setdefault(place(line), set()).add(line.source)
 
     def named(line: Line) -> Line:
-        arm = line.arm if len(specs[line.arm]) == 1 else f"{line.source}: {line.arm}"
+        arm = line.arm if len(specs[place(line)]) == 1 else f"{line.source}: {line.arm}"
         arm += f" ({line.variant})" if line.variant else ""
         return replace(line, parts=(*line.parts[:at], arm, *line.parts[at + 1 :]))
 
     return [named(line) for line in found]
 
 
-def estimate(column: ColumnBlock, name: str, units: Sequence[Unit], base: Sequence[Unit], confidence: float) -> Estimate:
+def estimate(block: ExhibitBlock, name: str, units: Sequence[Unit], base: Sequence[Unit]) -> Estimate:
     """The cell of `units` in this column. base: the baseline's units, for a difference."""
+    column, by = block.columns[name], block.unit
     of = column.of or name
     if column.statistic == "difference":
-        ours, theirs = _paired(of, units, base)
-        return paired_difference(ours, theirs, confidence)
-    values = _family_means(units, of)
-    if column.statistic == "families":
+        ours, theirs = _paired(of, by, units, base)
+        return paired_difference(ours, theirs, block.confidence)
+    values = _unit_means(units, of, by)
+    if column.statistic in COUNTS.values():
         return Estimate(float(len(values)), len(values)) if units else Estimate(None, 0)
+    if column.statistic == "best":
+        return Estimate(max(values.values(), default=None), len(values))
     if column.statistic == "sum":
         known = [unit[of] for unit in units if unit[of] is not None]
         return Estimate(float(sum(known)) if known else None, len(values))
-    return mean_interval(list(values.values()), confidence)
+    return mean_interval(list(values.values()), block.confidence)
 
 
-def _family_means(units: Sequence[Unit], of: str) -> dict[str, float]:
-    """Family -> mean over its seeds, of those that have a value."""
-    grouped: dict[str, list[float]] = {}
+def _unit_means(units: Sequence[Unit], of: str, by: str) -> dict[Any, float]:
+    """Family (or chain) -> mean over its seeds and whatever else it has, of those that have a value."""
+    grouped: dict[Any, list[float]] = {}
     for unit in units:
         if unit[of] is not None:
-            grouped.setdefault(unit["family"], []).append(unit[of])
-    return {family: mean(values) for family, values in sorted(grouped.items())}
+            grouped.setdefault(unit[by], []).append(unit[of])
+    return {each: mean(values) for each, values in sorted(grouped.items())}
 
 
-def _paired(of: str, units: Sequence[Unit], base: Sequence[Unit]) -> tuple[dict[str, float], dict[str, float]]:
-    """Family means of both over what they share: same spec, family, seed, and the same questions."""
+def _paired(of: str, by: str, units: Sequence[Unit], base: Sequence[Unit]) -> tuple[dict[Any, float], dict[Any, float]]:
+    """Unit means of both over what they share: same spec, family, seed, and the same questions."""
 
     def keyed(rows: Sequence[Unit]) -> dict[tuple, Unit]:
         named = ("spec_digest", "family", "seed", "question_set")
@@ -111,7 +123,7 @@ def _paired(of: str, units: Sequence[Unit], base: Sequence[Unit]) -> tuple[dict[
 
     ours, theirs = keyed(units), keyed(base)
     shared = [key for key in ours if key in theirs]
-    return _family_means([ours[k] for k in shared], of), _family_means([theirs[k] for k in shared], of)
+    return _unit_means([ours[k] for k in shared], of, by), _unit_means([theirs[k] for k in shared], of, by)
 
 
 def cell(line: Line, column: str, ours: Estimate, paper: PaperValue | None, tolerance: float) -> Cell:

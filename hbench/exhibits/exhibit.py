@@ -11,6 +11,7 @@ from hbench.core.places import find_file, roots
 from hbench.exhibits.block import ExhibitBlock
 from hbench.exhibits.caption import caption
 from hbench.exhibits.cells import Cell, Line, cell, estimate, lines
+from hbench.exhibits.diff import Diff, diffs_of
 from hbench.exhibits.sources import Source, count_newest_runs, load_sources
 
 __all__ = ["Cell", "Exhibit", "ExhibitBlock", "names", "read", "regenerate", "regenerate_from"]
@@ -23,7 +24,7 @@ READ_WAIT_S = 10.0  # for a fold that has the database
 class Exhibit:
     """rows: the labels of each row, one a name in block.rows. cells: row by row, in the order of the columns.
 
-    caption: sentences on what was counted, and on what is missing and how to get it.
+    caption: sentences on what was counted, and on what is missing and how to get it. diffs: texts side by side.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Exhibit:
     rows: tuple[tuple[str, ...], ...]
     cells: tuple[Cell, ...]
     caption: tuple[str, ...]
+    diffs: tuple[Diff, ...] = ()
 
     def table_rows(self) -> list[dict[str, Any]]:
         """Rows of the table `exhibit_cells`."""
@@ -43,7 +45,10 @@ def names() -> list[str]:
 
 
 def read(name: str) -> tuple[ExhibitBlock, str]:
-    """The exhibit's YAML, validated, and its SQL. Raises HbenchError for an unknown name, SpecError for a bad file."""
+    """The exhibit's YAML, validated, and its SQL with its views before it.
+
+    Raises HbenchError for an unknown name, SpecError for a bad file.
+    """
     from hbench.spec import SpecError, check_files
     from hbench.spec.source import read as read_yaml
 
@@ -52,7 +57,16 @@ def read(name: str) -> tuple[ExhibitBlock, str]:
         raise HbenchError(f"no exhibit {name!r} with its .yaml and .sql (there are: {', '.join(names())})")
     if problems := check_files([file], exhibit=ExhibitBlock).problems:
         raise SpecError(problems)
-    return ExhibitBlock.model_validate(read_yaml(file).tree.values), sql.read_text(encoding="utf-8")
+    block = ExhibitBlock.model_validate(read_yaml(file).tree.values)
+    return block, "\n".join(part.read_text(encoding="utf-8") for part in (*_views(name, block), sql))
+
+
+def _views(name: str, block: ExhibitBlock) -> list[Path]:
+    """The files of the temporary views that its SQL reads."""
+    files = {view: find_file("specs", f"exhibits/views/{view}.sql") for view in block.views}
+    if lacking := [view for view, file in files.items() if file is None]:
+        raise HbenchError(f"exhibits/{name}.yaml: there is no exhibits/views/{lacking[0]}.sql")
+    return [file for file in files.values() if file is not None]
 
 
 def regenerate(name: str, results: Path, specs: Sequence[str] = ()) -> Exhibit:
@@ -78,13 +92,15 @@ def regenerate(name: str, results: Path, specs: Sequence[str] = ()) -> Exhibit:
 def regenerate_from(connection: Any, exhibit: tuple[str, ExhibitBlock, str], sources: Sequence[Source]) -> Exhibit:
     """The same from a connection with `count_newest_runs`, and specs already read. exhibit: its name, YAML and SQL."""
     name, block, _ = exhibit
-    found = lines(block, _units(connection, exhibit, sources), sources)
+    units = _units(connection, exhibit, sources)
+    found = lines(block, units, sources)
     rows = [line.parts for line in found]
     cells = [c for line in found for c in _row_cells(block, line, found)]
     for row in _paper_only(block, found, sources):
         rows.append(row)
         cells += _row_cells(block, Line("", "", "", row, []), found)
-    return Exhibit(name, block, tuple(rows), tuple(cells), caption(connection, block, sources, found))
+    diffs = diffs_of(block.diff, units) if block.diff else ()
+    return Exhibit(name, block, tuple(rows), tuple(cells), caption(connection, block, sources, found), diffs)
 
 
 def _units(connection: Any, exhibit: tuple[str, ExhibitBlock, str], sources: Sequence[Source]) -> list[dict[str, Any]]:
@@ -98,7 +114,8 @@ def _units(connection: Any, exhibit: tuple[str, ExhibitBlock, str], sources: Seq
     except duckdb.Error as error:
         raise HbenchError(f"exhibits/{name}.sql: {error}") from error
     head = [column[0] for column in result.description]
-    wanted = ["spec_digest", "family", "seed", *block.rows, *(c.of or column for column, c in block.columns.items())]
+    wanted = ["spec_digest", "family", "seed", block.unit, *block.rows]
+    wanted += [c.of or column for column, c in block.columns.items()] + (block.diff.columns() if block.diff else [])
     if lacking := [column for column in dict.fromkeys(wanted) if column not in head]:
         raise HbenchError(f"exhibits/{name}.sql gives no column {', '.join(lacking)} (it gives {', '.join(head)})")
     return [dict(zip(head, row, strict=True)) for row in result.fetchall()]
@@ -108,8 +125,8 @@ def _row_cells(block: ExhibitBlock, line: Line, found: Sequence[Line]) -> list[C
     base = _baseline(block, line, found)
     paper = block.paper.get(line.label, {}) if line.source in ("", *block.compared) else {}
     return [
-        cell(line, name, estimate(column, name, line.units, base, block.confidence), paper.get(name), block.tolerance)
-        for name, column in block.columns.items()
+        cell(line, name, estimate(block, name, line.units, base), paper.get(name), block.tolerance)
+        for name in block.columns
     ]
 
 

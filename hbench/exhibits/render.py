@@ -1,4 +1,4 @@
-"""An exhibit as Markdown, CSV and LaTeX. Every number comes from its cells; nothing is computed here."""
+"""An exhibit as files: Markdown, CSV, LaTeX, plots and diffs. Every number comes from its cells; none is computed here."""
 
 import csv
 import io
@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 
 from hbench.exhibits.block import ColumnBlock
 from hbench.exhibits.cells import MISSING, Cell
+from hbench.exhibits.diff import diff_html, diff_markdown
+from hbench.exhibits.figure import figure_files
 
 if TYPE_CHECKING:
     from hbench.exhibits.exhibit import Exhibit
@@ -34,13 +36,25 @@ LATEX = {
 
 
 def write(exhibit: "Exhibit", folder: Path) -> list[Path]:
-    """Writes <name>.md, .csv and .tex into `folder` and returns their paths."""
+    """Writes <name>.md, .csv and .tex into `folder`, with a figure .svg and .png, with diffs <name>_diffs.md and .html.
+
+    Returns their paths. A figure over several x has one pair of files for each, <name>_<x>.
+    """
     folder.mkdir(parents=True, exist_ok=True)
-    texts = {"md": markdown(exhibit), "csv": csv_lines(exhibit), "tex": latex(exhibit)}
-    files = [folder / f"{exhibit.name}.{ending}" for ending in texts]
-    for file, text in zip(files, texts.values(), strict=True):
-        file.write_text(text, encoding="utf-8")
-    return files
+    made = {f"{exhibit.name}.{ending}": text.encode() for ending, text in _texts_of(exhibit).items()}
+    if exhibit.block.figure is not None:
+        made |= figure_files(exhibit)
+    if exhibit.block.diff is not None:
+        title = exhibit.block.title
+        made[f"{exhibit.name}_diffs.md"] = diff_markdown(title, exhibit.diffs).encode("utf-8", "replace")
+        made[f"{exhibit.name}_diffs.html"] = diff_html(title, exhibit.diffs).encode("utf-8", "xmlcharrefreplace")
+    for name, content in made.items():
+        (folder / name).write_bytes(content)
+    return [folder / name for name in made]
+
+
+def _texts_of(exhibit: "Exhibit") -> dict[str, str]:
+    return {"md": markdown(exhibit), "csv": csv_lines(exhibit), "tex": latex(exhibit)}
 
 
 def cell_text(cell: Cell, column: ColumnBlock) -> str:

@@ -43,8 +43,9 @@ def _source(name: str, specs: Sequence[Any]) -> Source:
 
 
 def _variant(point: Mapping[str, Any]) -> str:
-    """Sweeps over families and seeds are averaged; a sweep over anything else makes rows of its own."""
-    told = {key: value for key, value in point.items() if key != "seed" and key.split(".")[0] != "family"}
+    """Sweeps over families, seeds and chains are averaged; a sweep over anything else makes rows of its own."""
+    averaged = ("family", "seed", "chain")
+    told = {key: value for key, value in point.items() if key.split(".")[0] not in averaged}
     return ", ".join(f"{key}={value}" for key, value in told.items())
 
 

@@ -1,0 +1,146 @@
+"""What a figure shows: an exhibit's cells as curves and horizontal lines, still without a pen (that is draw.py)."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from hbench.exhibits.block import FigureBlock
+from hbench.exhibits.cells import MISSING, Cell
+from hbench.exhibits.draw import draw
+
+if TYPE_CHECKING:
+    from hbench.exhibits.exhibit import Exhibit
+
+
+@dataclass(frozen=True)
+class Dot:
+    """A value at x with its interval, None where it has none."""
+
+    x: float
+    value: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Curve:
+    """style: which colour, marker and dash; a curve of the paper is drawn hollow in its counterpart's style."""
+
+    label: str
+    style: int
+    dots: tuple[Dot, ...]
+    paper: bool = False
+
+
+@dataclass(frozen=True)
+class Level:
+    """A horizontal line; `at.x` means nothing."""
+
+    label: str
+    style: int
+    at: Dot
+    paper: bool = False
+
+
+@dataclass(frozen=True)
+class Panel:
+    title: str
+    curves: tuple[Curve, ...]
+    levels: tuple[Level, ...]
+
+
+@dataclass(frozen=True)
+class Plot:
+    """Panels below each other on one x axis. x_names: what stands at 0, 1, … where x is no number."""
+
+    x_label: str
+    y_label: str
+    panels: tuple[Panel, ...]
+    x_names: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the table, as far as a figure reads it. x None: it has none."""
+
+    panel: str
+    series: str
+    arm: str
+    x: float | str | None
+    cells: Mapping[str, Cell]
+
+
+def figure_files(exhibit: "Exhibit") -> dict[str, bytes]:
+    """File name -> its bytes: an SVG and a PNG, and such a pair for each x where the block names several."""
+    figure, files = exhibit.block.figure, {}
+    for x in figure.x if figure else ():
+        name = exhibit.name if len(figure.x) == 1 else f"{exhibit.name}_{x}"
+        files |= {f"{name}.{ending}": content for ending, content in draw(plot(exhibit, figure, x)).items()}
+    return files
+
+
+def plot(exhibit: "Exhibit", figure: FigureBlock, x: str) -> Plot:
+    """The figure over one x. Rows without a value, ours or the paper's, leave no trace."""
+    rows = list(_rows(exhibit, figure, x))
+    flat = {level.arm for level in figure.levels}
+    curved = [row for row in rows if row.arm not in flat and row.x is not None and _known(row.cells[figure.y])]
+    lines = {panel: tuple(_levels(figure, [row for row in rows if row.panel == panel])) for panel in _panels(rows)}
+    names = tuple(dict.fromkeys(str(row.x) for row in curved)) if any(isinstance(row.x, str) for row in curved) else ()
+    panels = [Panel(figure.labels.get(p, p), tuple(_curves(figure, curved, p, names)), its) for p, its in lines.items()]
+    shown = [panel for panel in panels if panel.curves or panel.levels]
+    return Plot(figure.labels.get(x, x), figure.labels.get(figure.y, figure.y), tuple(shown), names)
+
+
+def _rows(exhibit: "Exhibit", figure: FigureBlock, x: str) -> Iterator[Row]:
+    columns = list(exhibit.block.columns)
+    for at, parts in enumerate(exhibit.rows):
+        named = dict(zip(exhibit.block.rows, parts, strict=True))
+        cells = dict(zip(columns, exhibit.cells[at * len(columns) : (at + 1) * len(columns)], strict=True))
+        place = _place(named[x]) if x in named else cells[x].value
+        yield Row(named.get(figure.panels or "", ""), named[figure.series], named.get("arm", ""), place, cells)
+
+
+def _place(text: str) -> float | str | None:
+    """A row's label as a place on the x axis: a number, or a name; None for a row that has none."""
+    try:
+        return float(text)
+    except ValueError:
+        return None if text in (MISSING, "None") else text
+
+
+def _known(cell: Cell) -> bool:
+    return cell.value is not None or cell.paper_value is not None
+
+
+def _panels(rows: Sequence[Row]) -> list[str]:
+    return list(dict.fromkeys(row.panel for row in rows))
+
+
+def _curves(figure: FigureBlock, rows: Sequence[Row], panel: str, names: Sequence[str]) -> Iterator[Curve]:
+    """Ours, then the paper's. A series has one style in every panel."""
+    for style, series in enumerate(dict.fromkeys(row.series for row in rows)):
+        mine = [row for row in rows if (row.panel, row.series) == (panel, series)]
+        at = {id(row): float(names.index(str(row.x)) if names else row.x or 0.0) for row in mine}
+        mine.sort(key=lambda row: at[id(row)])
+        ours = tuple(_dot(row.cells[figure.y], at[id(row)]) for row in mine if row.cells[figure.y].value is not None)
+        theirs = tuple(Dot(at[id(r)], v) for r in mine if (v := r.cells[figure.y].paper_value) is not None)
+        label = figure.labels.get(series, series)
+        if ours:
+            yield Curve(label, style, ours)
+        if theirs and figure.paper:
+            yield Curve(f"{label}, paper", style, theirs, paper=True)
+
+
+def _dot(cell: Cell, x: float) -> Dot:
+    return Dot(x, cell.value or 0.0, cell.low, cell.high)
+
+
+def _levels(figure: FigureBlock, rows: Sequence[Row]) -> Iterator[Level]:
+    """The last row of the arm that has a value gives the line."""
+    for style, level in enumerate(figure.levels):
+        cells = [row.cells[level.column] for row in rows if row.arm == level.arm and _known(row.cells[level.column])]
+        label = level.label or f"{level.arm}, {level.column}"
+        if cells and cells[-1].value is not None:
+            yield Level(label, style, _dot(cells[-1], 0.0))
+        if cells and cells[-1].paper_value is not None and figure.paper:
+            yield Level(f"{label}, paper", style, Dot(0.0, cells[-1].paper_value), paper=True)
