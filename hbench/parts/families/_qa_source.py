@@ -84,21 +84,25 @@ class HubSource:
 
     @property
     def _data(self) -> Any:
-        return _load(self.repository, self.configuration, self.split)
+        loaded = _load(self.repository, self.configuration, self.split)
+        if isinstance(loaded, HbenchError):
+            raise loaded
+        return loaded
 
 
 @cache
 def _load(repository: str, configuration: str | None, split: str) -> Any:
+    """The dataset, or an HbenchError, kept as well: without network each try takes the library half a minute."""
     try:
         import datasets
-    except ImportError as missing:
+    except ImportError:
         advice = "pip install datasets, or name a published file in family.source"
-        raise HbenchError(f"family.source: hub needs the package datasets ({advice})") from missing
+        return HbenchError(f"family.source: hub needs the package datasets ({advice})")
     try:
         return datasets.load_dataset(repository, configuration, split=split)
     except Exception as trouble:  # whatever the library and its network code raise
         advice = "a machine without network needs a file: family.source: <path>"
-        raise HbenchError(f"{repository} cannot be loaded from the hub: {trouble} ({advice})") from trouble
+        return HbenchError(f"{repository} cannot be loaded from the hub: {trouble} ({advice})")
 
 
 def hub_source(name: str, split: str, source: str) -> HubSource:

@@ -10,7 +10,7 @@ import pytest
 
 from hbench.core.failure import HbenchError
 from hbench.core.question import Question
-from hbench.parts.families import _qa_files
+from hbench.parts.families import _qa_files, _qa_source
 from hbench.parts.families._qa_files import digest_of, rows_of
 from hbench.parts.families._qa_rows import document
 from hbench.parts.families._qa_source import QuestionCorpus
@@ -233,9 +233,11 @@ def test_a_large_array_is_read_as_a_stream(here, monkeypatch):
 
 def test_the_hub_needs_its_package_or_a_network_and_says_so(monkeypatch):
     monkeypatch.setitem(sys.modules, "datasets", None)
+    _qa_source._load.cache_clear()
     with pytest.raises(HbenchError, match="needs the package datasets"):
         family(source="hub").questions(0, 1, 0)
     assert family(source="hub").versions()["questions"] == "absent"
+    _qa_source._load.cache_clear()
 
 
 def test_a_dataset_in_a_local_folder_is_read_as_from_the_hub(here):
