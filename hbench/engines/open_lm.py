@@ -20,6 +20,10 @@ def open_lm(ref: ModelRef, machine: Json) -> LM:
     Cheap: connections and weights come with the first request. Every LM also has `check()`, which raises HbenchError
     when it cannot be reached. Raises HbenchError when nothing says how to reach the model.
     """
+    if ref.identity.get("kind") == "rules":
+        from hbench.engines.rule_reader import RuleReader
+
+        return RuleReader.of(ref.identity)
     engine = machine.get("engine") or "auto"
     if engine not in ENGINES:
         raise HbenchError(f"machine.models.{ref.name}.engine: {engine!r} is none of {', '.join(ENGINES)}")

@@ -13,6 +13,7 @@ from hbench.spec.files import PromptName, RecordedName
 
 EMBEDDED = "embedded/"  # these weights ship in a package whose file hbench knows by its digest
 OURS = frozenset({"temperature", "max_tokens", "top_p", "stop", "seed", "messages", "model", "n", "stream", "tools"})
+RULES = {"rule_reader": 1}  # versions: raised when the same request gets another reply
 MOST_STOPS = 4  # what OpenAI-compatible servers accept
 
 
@@ -128,6 +129,21 @@ class RecordedBlock(_Model):
         return f"recorded:{self.file.path}"
 
 
+class RulesBlock(_Model):
+    """A model made of rules, in hbench itself: shows what a harness does, apart from what a model knows."""
+
+    kind: Literal["rules"] = Field(description="A model made of rules, not of weights.")
+    name: Literal["rule_reader"] = Field(
+        description="rule_reader: reads the passages in its request with word patterns; sees nothing else."
+    )
+
+    def identity(self) -> Json:
+        return {"kind": self.kind, "name": self.name, "version": RULES[self.name]}
+
+    def reached_as(self) -> str:
+        return f"rules:{self.name}"
+
+
 def _kind(value: Any) -> str:
     kind = value.get("kind", "weights") if isinstance(value, dict) else getattr(value, "kind", "weights")
     return f"kind={kind}"
@@ -135,6 +151,8 @@ def _kind(value: Any) -> str:
 
 # The tags are no words a spec could use as keys, so that they can be told from keys in pydantic's error places.
 ModelBlock = Annotated[
-    Annotated[WeightsBlock, Tag("kind=weights")] | Annotated[RecordedBlock, Tag("kind=recorded")],
+    Annotated[WeightsBlock, Tag("kind=weights")]
+    | Annotated[RecordedBlock, Tag("kind=recorded")]
+    | Annotated[RulesBlock, Tag("kind=rules")],
     Discriminator(_kind),
 ]

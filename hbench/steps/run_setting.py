@@ -46,7 +46,7 @@ def model_row(model: ModelRef) -> dict[str, Json]:
     """The row of table `models` for a step that asked this model."""
     return {
         "role": model.role,
-        "model": str(model.identity.get("weights") or model.identity.get("file") or model.identity.get("kind", "")),
+        "model": str(model.identity.get("weights") or model.identity.get("file") or model.identity.get("name", "")),
         "revision": model.identity.get("revision") or model.identity.get("as_of"),
         "sampling": model.sampling.to_json(),
         "identity": model.identity,

@@ -75,7 +75,7 @@ Type = Literal["bridge", "comparison"]
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """What all questions of one form share. paths: one chain of relations, or two to compare; an empty one is the thing itself."""
+    """What all questions of a form share. paths: one chain of relations, or two to compare; () is the thing itself."""
 
     start: str
     paths: tuple[tuple[Relation, ...], ...]
@@ -117,7 +117,7 @@ def _paths(kind: str, hops: int, seen: tuple[str, ...]) -> list[tuple[Relation, 
 
 
 def starts(world: World, form: Form) -> int:
-    """How many questions of this form there are. A comparison starts from things of even number, its other half from odd ones."""
+    """How many questions of this form there are. One half of a comparison starts from even numbers, one from odd."""
     count = world.count(form.start)
     return (count + 1) // 2 if form.other else count
 

@@ -1,4 +1,4 @@
-"""Paragraphs of the invented world: a lead, the facts in one of several wordings, and sentences that ask to be passed over."""
+"""Paragraphs of the invented world: a lead, facts in one of several wordings, and sentences to be passed over."""
 
 from functools import cache
 
@@ -9,7 +9,7 @@ from hbench.parts.families._invented_world import IN_GROUP, NUMBERS, RELATIONS, 
 
 LEAST, MOST = 40, 100  # words of a paragraph
 
-# {S}: the thing by name or as he, she, the town …, at the head of a sentence. {N}: always by name. {o}, {O}: what is told.
+# {S}: the thing by name or as he, she, the town …, at the head of a sentence. {N}: by name. {o}, {O}: what is told.
 FACTS = {
     "born_in": ("{S} was born in the town of {o}.", "The birthplace of {N} is {o}.", "{S} came into the world in {o}."),
     "taught_by": ("{S} was a pupil of {o}.", "{S} learned the trade from {o}.", "{O} taught {N} for several years."),
@@ -21,10 +21,12 @@ FACTS = {
     "town_founder": ("{S} was founded by {o}.", "{O} laid the first stone of {N}.", "{S} owes its foundation to {o}."),
     "population": ("{S} has {o} inhabitants.", "The last census counted {o} people in {N}.",
                    "{S} is home to {o} people."),
-    "company_founder": ("{S} was set up by {o}.", "{O} started {N} with borrowed money.", "The founder of {N} was {o}."),
+    "company_founder": ("{S} was set up by {o}.", "{O} started {N} with borrowed money.",
+                        "The founder of {N} was {o}."),
     "company_year": ("{S} was established in {o}.", "{S} opened for business in {o}.",
                      "The books of {N} begin in {o}."),
-    "company_seat": ("{S} has its head office in {o}.", "{S} is based in {o}.", "The headquarters of {N} stand in {o}."),
+    "company_seat": ("{S} has its head office in {o}.", "{S} is based in {o}.",
+                     "The headquarters of {N} stand in {o}."),
     "author": ("{S} was written by {o}.", "{O} wrote {N} during a long illness.", "The author of {N} is {o}."),
     "publisher": ("{S} was published by {o}.", "{O} brought out {N} in a small edition.",
                   "{S} came out with the house of {o}."),
@@ -49,26 +51,32 @@ FACTS = {
 }  # fmt: skip
 LEADS = {
     ("person", 0): ("{N} was a {trade} of some renown.", "{N} is remembered as a {trade} and a lover of gardens."),
-    ("person", 1): ("{N} worked as a {trade} for most of a long life.", "The later years of {N} were spent as a {trade}."),
+    ("person", 1): ("{N} worked as a {trade} for most of a long life.",
+                    "The later years of {N} were spent as a {trade}."),
     ("town", 0): ("{N} is a market town in the {side}.", "{N} is a small town of the {side}, known for its {goods}."),
     ("company", 0): ("{N} is a company that deals in {goods}.", "{N} is a family firm known for its {goods}."),
     ("company", 1): ("{N} sells {goods} in most towns of the {side}.", "The firm {N} is a large buyer of {goods}."),
     ("book", 0): ("{N} is a novel set in the {side}.", "{N} is a book of tales about {goods}."),
     ("instrument", 0): ("{N} is a musical instrument with a soft tone.", "{N} is an instrument played in the {side}."),
-    ("school", 0): ("{N} is a school with a large library.", "{N} is an old school for sons and daughters of the {side}."),
+    ("school", 0): ("{N} is a school with a large library.",
+                    "{N} is an old school for sons and daughters of the {side}."),
     ("river", 0): ("{N} is a river of the {side}.", "{N} is a slow river with many mills that grind for the {side}."),
     ("festival", 0): ("{N} is a festival of music and {goods}.", "{N} is a yearly fair where {goods} are shown."),
     ("notice", 0): ("{N} is a hamlet in the {side}.", "{N} is a hill in the {side} where {goods} are found."),
-}
+}  # fmt: skip
 # Near a fact and beside it: each names a thing of the world, and none tells one of its facts.
 TRAPS = {
     ("person", 0): ("Some guidebooks wrongly name {town} as the place.", "A cousin, {minor}, was born in {town}.",
                     "{minor} claimed in vain to have been the first teacher."),
-    ("person", 1): ("A portrait hangs in the town hall of {town}.", "An offer from a school in {town} was turned down."),
-    ("town", 0): ("A bridge to the road for {town} was washed away.", "The rival town of {town} is older by a century."),
+    ("person", 1): ("A portrait hangs in the town hall of {town}.",
+                    "An offer from a school in {town} was turned down."),
+    ("town", 0): ("A bridge to the road for {town} was washed away.",
+                  "The rival town of {town} is older by a century."),
     ("company", 0): ("A plan to merge with {company} came to nothing.", "{minor} led the sales office for a time."),
-    ("company", 1): ("A move of the works to {town} was planned and dropped.", "Its rival {company} buys there as well."),
-    ("book", 0): ("A play of the same name was written by {minor}.", "{minor} drew the pictures of the second edition."),
+    ("company", 1): ("A move of the works to {town} was planned and dropped.",
+                     "Its rival {company} buys there as well."),
+    ("book", 0): ("A play of the same name was written by {minor}.",
+                  "{minor} drew the pictures of the second edition."),
     ("instrument", 0): ("A copy by {minor} never sold.", "One specimen is shown in the museum of {town}."),
     ("school", 0): ("The old building in {town} burned down long ago.", "{minor} gave money for the roof."),
     ("river", 0): ("Barges once went as far as {town}.", "{minor} wrote a song about its floods."),
@@ -76,8 +84,10 @@ TRAPS = {
     ("notice", 0): ("The next railway station is in {town}.", "{minor} once kept bees there."),
 }  # fmt: skip
 FILLERS = (
-    "A letter of {year} that mentions {it} is kept in the state archive.", "Little is known about the years after the fire.",
-    "Old photographs show {it} in a better light.", "Visitors often ask about {it} and are told the same three stories.",
+    "A letter of {year} that mentions {it} is kept in the state archive.",
+    "Little is known about the years after the fire.",
+    "Old photographs show {it} in a better light.",
+    "Visitors often ask about {it} and are told the same three stories.",
     "A memorial plate of {year} can still be read.", "The records for this time are incomplete.",
     "A coin with a picture of {it} is in private hands.", "Critics have called {it} overrated, others disagree.",
     "Most of the older sources were lost in a flood.", "The spelling of the name varies in older documents.",
@@ -89,13 +99,13 @@ FILLERS = (
 )  # fmt: skip
 _WORDS = {
     "trade": "clockmaker painter botanist physician composer glazier printer weaver sculptor surveyor gardener".split(),
-    "goods": "wool, cheese and candles|glass and paper|barrels|herbs and honey|copper wire|silk ribbons|oak timber".split("|"),
-    "side": "northern lowlands|eastern hills|southern coast|western marshes|upper valleys|inner plains".split("|"),
+    "goods": ["wool, cheese and candles", "glass and paper", "oak barrels", "herbs and honey", "silk ribbons"],
+    "side": [f"{where} lands" for where in "northern eastern southern western upper inner".split()],
 }
 _CALLED = {"town": "the town", "company": "the company", "book": "the book", "instrument": "the instrument",
            "school": "the school", "river": "the river", "festival": "the festival", "notice": "the place"}  # fmt: skip
 _ARTICLE = ("instrument", "river", "festival")
-_OF_PART = {(kind, part): tuple(r for r in RELATIONS.values() if (r.subject, r.part) == (kind, part)) for kind, part in LEADS}
+_OF_PART = {place: tuple(r for r in RELATIONS.values() if (r.subject, r.part) == place) for place in LEADS}
 
 
 def document(world: World, paragraph: int) -> Document:
@@ -123,8 +133,13 @@ def _text(world: World, entity: Entity, part: int, paragraph: int) -> str:
     first = dice.roll(max(1, len(relations)))
     facts = [_fact(world, entity, r, dice, (name, plain)) for r in relations[first:] + relations[:first]]
     beside = _beside(world, dice, (entity.kind, part), (name, plain), sum(map(_length, [lead, *facts])))
-    rest = [facts.pop(0) if facts and (not beside or dice.roll(2)) else beside.pop(0) for _ in range(len(facts) + len(beside))]
-    return " ".join([lead, *rest])
+    return " ".join([lead, *_mixed(facts, beside, dice)])
+
+
+def _mixed(facts: list[str], beside: list[str], dice: names.Dice) -> list[str]:
+    """Both in one list, each in its own order."""
+    count = len(facts) + len(beside)
+    return [facts.pop(0) if facts and (not beside or dice.roll(2)) else beside.pop(0) for _ in range(count)]
 
 
 def _fact(world: World, entity: Entity, relation, dice: names.Dice, called: tuple[str, str]) -> str:
@@ -135,13 +150,13 @@ def _fact(world: World, entity: Entity, relation, dice: names.Dice, called: tupl
     return _headed(wording.format(S=subject, N=name, o=value, O=value))
 
 
-def _beside(world: World, dice: names.Dice, place: tuple[str, int], called: tuple[str, str], length: int) -> list[str]:
-    """Sentences without a fact, until the paragraph is long enough; perhaps one that looks like a fact."""
+def _beside(world: World, dice: names.Dice, place: tuple[str, int], called: tuple[str, str], words: int) -> list[str]:
+    """Sentences without a fact, until the paragraph has enough words; perhaps one that looks like a fact."""
     wanted, made, first = 45 + dice.roll(40), [], dice.roll(len(FILLERS))
     if dice.roll(3) == 0:
         made.append(_filled(world, dice, dice.pick(TRAPS[place]), *called))
     for step in range(len(FILLERS)):
-        if length + sum(map(_length, made)) >= wanted:
+        if words + sum(map(_length, made)) >= wanted:
             break
         made.append(_filled(world, dice, FILLERS[(first + step * 7) % len(FILLERS)], *called))
     return made

@@ -1,4 +1,4 @@
-"""The invented world: who and what there is, and how it is linked. Every fact is computed from its number, none is kept."""
+"""The invented world: who and what there is, and how it is linked. Facts are computed from numbers, none is kept."""
 
 from dataclasses import dataclass
 from functools import cache

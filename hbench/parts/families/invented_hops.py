@@ -1,4 +1,4 @@
-"""Multi-hop questions about an invented world, with its own corpus: nothing to download, nothing that a model has read before."""
+"""Multi-hop questions about an invented world, with its own corpus: nothing to download, nothing read before."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -27,6 +27,10 @@ class InventedCorpus:
     """Every paragraph of one world. Equal digests: equal paragraphs."""
 
     world: World
+
+    @property
+    def count(self) -> int:
+        return self.world.paragraphs
 
     @property
     def name(self) -> str:
@@ -66,9 +70,9 @@ class InventedHops(Part):
 
     def describe(self) -> str:
         return (
-            "A question about people, towns, companies, books, instruments, schools, rivers and festivals, whose answer "
-            "must be put together from two to four paragraphs of a corpus that tools.search finds. The answer is a "
-            "name, a number, yes or no, and nothing else."
+            "A question about people, towns, companies, books, instruments, schools, rivers and festivals, whose "
+            "answer must be put together from two to four paragraphs of a corpus that tools.search finds. The answer "
+            "is a name, a number, yes or no, and nothing else."
         )
 
     def versions(self) -> Mapping[str, str]:
@@ -112,7 +116,7 @@ class InventedHops(Part):
 
 @dataclass(frozen=True, slots=True)
 class _Pool:
-    """Which question stands at which place: hops in turn, every fourth of each a comparison, each kind in its own shuffle."""
+    """Which question stands at which place: hops in turn, every fourth of each a comparison, each sort shuffled."""
 
     world: World
     hops: tuple[int, ...]
