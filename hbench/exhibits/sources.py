@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hbench.exhibits.sql_functions import add_functions
+
 
 @dataclass(frozen=True)
 class Source:
@@ -50,7 +52,8 @@ def _variant(point: Mapping[str, Any]) -> str:
 
 
 def count_newest_runs(connection: Any) -> None:
-    """Makes the temporary views `counted_runs` and `counted_steps`, from which every exhibit reads."""
+    """Makes the temporary views `counted_runs` and `counted_steps`, from which every exhibit reads, and SQL functions."""
+    add_functions(connection)
     connection.execute(COUNTED_RUNS)
     connection.execute(COUNTED_STEPS)
 

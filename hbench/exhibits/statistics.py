@@ -29,7 +29,7 @@ def mean(values: Sequence[float]) -> float | None:
 def mean_interval(values: Sequence[float], confidence: float = 0.95) -> Estimate:
     """The mean of `values`, one a family, with its two-sided interval. Not clipped to [0, 1]."""
     n, centre = len(values), mean(values)
-    if n < 2 or max(values) == min(values):
+    if n < 2 or max(values) - min(values) < 1e-12:  # equal but for rounding
         return Estimate(centre, n)
     variance = math.fsum((x - centre) ** 2 for x in values) / (n - 1)
     half = _quantile(n, confidence) * math.sqrt(variance / n)

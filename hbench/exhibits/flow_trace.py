@@ -1,0 +1,70 @@
+"""What information did flow in one rollout, read off its events. The audit of sources is flow.py.
+
+Texts of passages are in the corpus, not in the database, so passages are recognised by their titles.
+"""
+
+import json
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+SHOWN = 0.5  # share of a search's titles that a request must hold to count as showing its passages
+LEAST = 4  # letters of a word that tells something
+
+TRACE_MARKS = ("summary_feeds_query", "third_search", "passages_reach_answer", "interpreter_loop")
+
+
+def trace_marks(question: str, events: Sequence[Mapping[str, str]]) -> dict[str, bool]:
+    """Mark -> whether it happened. events: kind, sent and received of each tool call, as texts, in order.
+
+    summary_feeds_query: a query has a word of an earlier reply that the question has not.
+    third_search: three searches or more. passages_reach_answer: the last request of the solver holds at least half of
+    the titles that some search gave. interpreter_loop: code of an earlier reply was run, and a later request holds its
+    output or the rollout ends with it.
+    """
+    searches = [at for at, event in enumerate(events) if event["kind"] == "search"]
+    requests = [event["sent"] for event in events if event["kind"] == "lm"]
+    return {
+        "summary_feeds_query": any(_fed(question, events, at) for at in searches),
+        "third_search": len(searches) >= 3,
+        "passages_reach_answer": bool(requests) and any(_shows(requests[-1], events[at]) for at in searches),
+        "interpreter_loop": any(_looped(events, at) for at, event in enumerate(events) if event["kind"] == "python"),
+    }
+
+
+def _fed(question: str, events: Sequence[Mapping[str, str]], at: int) -> bool:
+    """Whether the search at this place asks for something that a reply before it brought up."""
+    asked = _words(str(_read(events[at]["sent"], {}).get("query", ""))) - _words(question)
+    return any(asked & _words(event["received"]) for event in events[:at] if event["kind"] == "lm")
+
+
+def _words(text: str) -> set[str]:
+    return {word for word in re.findall(r"\w+", text.casefold()) if len(word) >= LEAST}
+
+
+def _shows(request: str, search: Mapping[str, str]) -> bool:
+    titles = {passage["title"] for passage in _read(search["received"], []) if passage.get("title")}
+    said = _said(request)
+    return bool(titles) and sum(title in said for title in titles) >= SHOWN * len(titles)
+
+
+def _said(request: str) -> str:
+    """The texts of a request's messages."""
+    messages = _read(request, [])
+    return "\n".join(str(message.get("content", "")) for message in messages if isinstance(message, dict)) or request
+
+
+def _looped(events: Sequence[Mapping[str, str]], at: int) -> bool:
+    code, output = events[at]["sent"].strip(), str(_read(events[at]["received"], {}).get("stdout", "")).strip()
+    written = any(code in event["received"] for event in events[:at] if event["kind"] == "lm")
+    later = [_said(event["sent"]) for event in events[at + 1 :] if event["kind"] == "lm"]
+    return bool(code) and written and (not later or any(output in request for request in later))
+
+
+def _read(text: str, otherwise: Any) -> Any:
+    """The JSON in `text`, if it is of the same sort as `otherwise`."""
+    try:
+        found = json.loads(text)
+    except ValueError:
+        return otherwise
+    return found if isinstance(found, type(otherwise)) else otherwise
