@@ -76,7 +76,7 @@ class RunServices:
 
     def made_with(self) -> Json:
         """Facts of this run that are noted with each step and never hashed."""
-        return {"sandbox": self.machine.sandbox, **self._versions}
+        return {"sandbox": self._jails.kind if self._jails is not None else None, **self._versions}
 
     def jails(self) -> Any:
         with self._lock:

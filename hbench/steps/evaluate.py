@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from hbench.core.digest import Json
 from hbench.core.harness import Harness
@@ -45,7 +46,7 @@ def _run_missing(
 
     def keep(rollout: Rollout) -> None:
         part.append(rollout_rows(rollout, setting.grade))
-        found.append(rollout)
+        found.append(replace(rollout, events=(), output=""))  # they are rows now; memory must not grow with them
         services.report_progress(len(found), total)
 
     services.report_progress(len(found), total)

@@ -15,7 +15,7 @@ ACCOUNTS = Path("/sys/fs/cgroup/cpuacct")
 
 @dataclass(frozen=True)
 class Cost:
-    """wall_s and cpu_s; peak_mb: sum of the processes' proportional set sizes, the most seen (looked at 5 times a second)."""
+    """wall_s and cpu_s; peak_mb: sum of the processes' proportional set sizes, the most seen (looked at about 20 times a second)."""
 
     wall_s: float
     cpu_s: float
@@ -69,7 +69,7 @@ class _Peak(threading.Thread):
         self.start()
 
     def run(self):
-        while not self.over.wait(0.2):
+        while not self.over.wait(0.04):
             self.most = max(self.most, self._now())
 
     def _now(self):

@@ -1,6 +1,7 @@
 """A generated corpus of any size: paragraphs of 40 to 100 words over a Zipf vocabulary, and questions about them."""
 
 from collections.abc import Iterator
+from itertools import islice
 
 import numpy as np
 
@@ -13,8 +14,8 @@ AT_ONCE = 10_000
 class Paragraphs:
     """Document n of `count` depends on n and the seed alone.
 
-    Word r is said in proportion to 1/r: the plain law, without stopwords, so that the most frequent words stand in nearly
-    every paragraph. words: size of the vocabulary.
+    Word r is said in proportion to 1/r: the plain law, no stopwords, so the most frequent words stand in nearly every
+    paragraph. words: size of the vocabulary.
     """
 
     def __init__(self, count: int, words: int = 250_000, seed: int = 0):
@@ -41,13 +42,15 @@ class Paragraphs:
         return [" ".join(self.vocabulary[n] for n in self._drawn(random, size)) for size in sizes]
 
     def questions(self, count: int, seed: int = 0) -> list[str]:
-        """Of 8 to 20 words, each half from one paragraph's rarer words: what a question about two paragraphs looks like."""
+        """Of 8 to 20 words, each question's from the rarer half of one paragraph's: it has an answer in the corpus."""
         random = np.random.default_rng([self.seed, 3, seed])
-        return [" ".join(self._about(random, int(size))) for size in random.integers(8, 21, count)]
-
-    def _about(self, random, size: int) -> list[str]:
-        words = sorted({int(n) for n in self._drawn(random, 2 * size)}, reverse=True)[:size]
-        return [self.vocabulary[n] for n in words]
+        frequency = {word: rank for rank, word in enumerate(self.vocabulary)}
+        made = []
+        for document in islice(self.documents(), count):
+            words = sorted(set(document.text.split()), key=frequency.__getitem__)
+            rarer = words[len(words) // 2 :]
+            made.append(" ".join(random.permutation(rarer)[: random.integers(8, 21)].tolist()))
+        return made
 
     def _drawn(self, random, count: int) -> list[int]:
         return np.minimum(np.searchsorted(self._law, random.random(count)), self.words - 1).tolist()

@@ -46,8 +46,8 @@ def main() -> None:
         built = measure([*again, "--only=build"])
         print(f"build, generating included: {built.wall_s:.0f} s ({built.cpu_s:.0f} CPU-s)")
         print(f"peak memory of the build: {built.peak_mb:.0f} MB of the 6,000 allowed")
-        sizes = {f.name: f.stat().st_size for f in bm25_folder.index_folder(source, print).iterdir()}
-        print(f"disk: {sum(sizes.values()) / 1e6:.0f} MB, of which texts {sizes['texts.jsonl'] / 1e6:.0f} MB", flush=True)
+        megabytes = {f.name: f.stat().st_size / 1e6 for f in bm25_folder.index_folder(source, print).iterdir()}
+        print(f"disk: {sum(megabytes.values()):.0f} MB, of which texts {megabytes['texts.jsonl']:.0f} MB", flush=True)
         for part in ("search", "numpy"):
             subprocess.run([*again, f"--queries={chosen.queries}", f"--only={part}"], check=True)
 
@@ -69,30 +69,37 @@ def search(source, chosen) -> None:
     started = time.perf_counter()
     corpus = bm25.open_corpus(source, print)
     asyncio.run(_first(corpus, source.queries(1, seed=9)[0]))
-    print(f"{chosen.only}: opened, loops compiled or loaded, first query answered: {time.perf_counter() - started:.1f} s")
+    ready_s = time.perf_counter() - started
+    print(f"{chosen.only}: opened, loops compiled or loaded, first query answered: {ready_s:.1f} s")
     theirs = Plain(bm25_folder.index_folder(source, print), "numpy" if chosen.only == "numpy" else "numba")
     for name, made in SETS.items():
         queries = made(source, chosen.queries)
         alone = asyncio.run(_asked(corpus, queries, 1))
         together = asyncio.run(_asked(corpus, queries, IN_FLIGHT))
         plain = theirs.timed(corpus, queries)
-        print(f"{chosen.only}, {name}, one at a time: {_told(alone.latencies)}")
-        print(f"{chosen.only}, {name}, {IN_FLIGHT} in flight: {_told(together.latencies)} until answered")
-        print(f"{chosen.only}, {name}, {IN_FLIGHT} in flight: {together.each_ms:.3f} ms a query")
-        print(f"bm25s called directly, {name}, one at a time: {_told(plain.latencies)}")
-        print(f"bm25s called directly, {name}, all at once: {plain.each_ms:.3f} ms a query")
-        p50, p95 = (np.percentile(alone.latencies, p) / np.percentile(plain.latencies, p) for p in (50, 95))
-        print(f"ratio to bm25s, {name}: p50 {p50:.2f}, p95 {p95:.2f}, together {together.each_ms / plain.each_ms:.2f}")
+        told = f"{chosen.only}, {name}"
+        print(f"{told}, one at a time: {alone.told}")
+        print(f"{told}, {IN_FLIGHT} in flight: {together.each_ms:.3f} ms a query; until answered {together.told}")
+        print(f"bm25s called directly, {name}, one at a time: {plain.told}; all at once {plain.each_ms:.3f} ms a query")
+        ratios = [np.percentile(alone.latencies, p) / np.percentile(plain.latencies, p) for p in (50, 95)]
+        ratios += [together.each_ms / plain.each_ms, alone.cpu_ms / plain.cpu_ms]
+        print("ratio to bm25s, {}: p50 {:.2f}, p95 {:.2f}, together {:.2f}, CPU {:.2f}".format(name, *ratios))
         wrong = theirs.differing(corpus, queries[:100])
         print(f"{chosen.only}, {name}: {wrong} of {len(queries[:100])} answers differ from bm25s's scores", flush=True)
     print(f"{chosen.only}: memory of the process that searched: {_own_mb():.0f} MB beside the index")
 
 
 class Timed:
-    """latencies: ms a query, (N,). each_ms: the whole time over N."""
+    """latencies: ms a query, (N,). each_ms, cpu_ms: the whole time, the process's CPU time, over N."""
 
-    def __init__(self, latencies, whole_s):
-        self.latencies, self.each_ms = np.array(latencies) * 1000, whole_s * 1000 / len(latencies)
+    def __init__(self, latencies, wall_s, cpu_s):
+        self.latencies, count = np.array(latencies) * 1000, len(latencies)
+        self.each_ms, self.cpu_ms = wall_s * 1000 / count, cpu_s * 1000 / count
+
+    @property
+    def told(self) -> str:
+        p50, p95 = np.percentile(self.latencies, [50, 95])
+        return f"p50 {p50:.2f} ms, p95 {p95:.2f} ms, {self.cpu_ms:.2f} CPU-ms a query"
 
 
 class Plain:
@@ -110,14 +117,15 @@ class Plain:
         """Its retrieve() alone: the queries are cut into terms beforehand, and no text is read."""
         tokens = [corpus._words.numbers(query) for query in queries]
         self.retrieve(tokens[:1])
-        latencies = []
+        latencies, cpu = [], time.process_time()
         for one in tokens:
             started = time.perf_counter()
             self.retrieve([one])
             latencies.append(time.perf_counter() - started)
+        cpu = time.process_time() - cpu
         started = time.perf_counter()
         self.retrieve(tokens)
-        return Timed(latencies, time.perf_counter() - started)
+        return Timed(latencies, time.perf_counter() - started, cpu)
 
     def differing(self, corpus, queries) -> int:
         """Queries whose best scores are not theirs, digit by digit."""
@@ -140,13 +148,9 @@ async def _asked(corpus, queries, in_flight) -> Timed:
             await corpus.search(query, TOP_K)
             latencies.append(time.perf_counter() - started)
 
-    started = time.perf_counter()
+    started, cpu = time.perf_counter(), time.process_time()
     await asyncio.gather(*(work() for _ in range(in_flight)))
-    return Timed(latencies, time.perf_counter() - started)
-
-
-def _told(latencies) -> str:
-    return f"p50 {np.percentile(latencies, 50):.2f} ms, p95 {np.percentile(latencies, 95):.2f} ms"
+    return Timed(latencies, time.perf_counter() - started, time.process_time() - cpu)
 
 
 def _own_mb() -> float:

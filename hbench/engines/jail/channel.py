@@ -90,7 +90,8 @@ class Channel:
         elif self._promised() > 6 * self._message_chars:  # a character is at most six bytes, as \uXXXX
             self._end(Failure("limits", "message", f"a message longer than {self._message_chars} characters"))
         elif self._whole():
-            self._read_on(False)  # what it sends out of turn waits in its own pipe
+            if len(self._buffer) > wire.HEADER.size + self._promised():
+                self._read_on(False)  # what it sends out of turn waits in its own pipe
             self._on_message()
         if (self._whole() or self._ended) and self._waiting is not None and not self._waiting.done():
             self._waiting.set_result(None)

@@ -31,6 +31,11 @@ class Jails:
         self._gradings: dict[tuple[Zygote, bytes], Grading] = {}
         allow_many_descriptors()
 
+    @property
+    def kind(self) -> str:
+        """What really confines: namespaces, landlock or none; "" before anything was started."""
+        return next((pool.kind for pool in (self._harness, self._python, self._grader) if pool.kind), "")
+
     async def run(self, job: HarnessJob) -> Outcome:
         """What came of one harness on one question. Raises StepError when a tool did, HbenchError without a jail."""
         run = HarnessRun(job)

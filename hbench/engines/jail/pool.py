@@ -16,6 +16,11 @@ class Pool:
         self._first = asyncio.Lock()
         self._growing: asyncio.Task | None = None
 
+    @property
+    def kind(self) -> str:
+        """The sandbox that its zygotes got; "" while there is none."""
+        return self._zygotes[0].recipe.sandbox if self._zygotes else ""
+
     async def zygote(self) -> Zygote:
         """The least busy one. Raises HbenchError when no jail can be had."""
         self._forget_dead()
