@@ -6,9 +6,10 @@ import hashlib
 import json
 import os
 import re
+import time
 import zlib
 from collections.abc import Iterator
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TextIO
 
@@ -93,12 +94,17 @@ def files_of(path: Path) -> list[Path]:
 def digest_of(path: Path) -> str:
     """64 hex digits of a file's bytes; of a folder's names, sizes and last bytes, so that 15,000 files take a second.
 
-    The last bytes of a packed file hold a checksum of all that is in it.
+    The last bytes of a packed file hold a checksum of all that is in it. A folder is looked at again after a minute.
     """
     if path.is_dir():
-        return digest([[str(file.relative_to(path)), file.stat().st_size, _tail(file)] for file in files_of(path)])
+        return _folder_digest(path.resolve(), int(time.monotonic() / 60))
     state = path.stat()
     return _digest(path.resolve(), state.st_size, state.st_mtime_ns)
+
+
+@lru_cache(maxsize=16)
+def _folder_digest(folder: Path, minute: int) -> str:
+    return digest([[str(file.relative_to(folder)), file.stat().st_size, _tail(file)] for file in files_of(folder)])
 
 
 @cache

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any, ClassVar, Literal
 
@@ -159,6 +159,7 @@ def _digest_of(find: Callable[[], Any]) -> str:
         return "absent"
 
 
+@cache
 def _installed(package: str) -> str:
     try:
         return version(package)
