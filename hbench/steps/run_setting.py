@@ -44,10 +44,11 @@ def model_ref(block: Json) -> ModelRef:
 
 def model_row(model: ModelRef) -> dict[str, Json]:
     """The row of table `models` for a step that asked this model."""
+    known = model.identity
     return {
         "role": model.role,
-        "model": str(model.identity.get("weights") or model.identity.get("file") or model.identity.get("name", "")),
-        "revision": model.identity.get("revision") or model.identity.get("as_of"),
+        "model": str(known.get("weights") or known.get("file") or known.get("name") or known.get("kind", "")),
+        "revision": known.get("revision") or known.get("as_of"),
         "sampling": model.sampling.to_json(),
-        "identity": model.identity,
+        "identity": known,
     }
