@@ -50,6 +50,7 @@ class Index:
         keep = 1 - ROUNDING * (len(terms) + 2)
         count = self._loops.hopeful(self._columns(terms), self._postings, room, keep)
         found = np.sort(self._reached[:count])
+        self._sums[found] = 0
         starts, stops = self._starts[terms], self._starts[np.add(terms, 1)]
         scores = self._loops.score(starts, stops, self._postings, found, np.zeros(count, np.float32))
         order = np.lexsort((self._ranks[found], -scores))[:top_k]

@@ -1,7 +1,7 @@
 """The two loops of a search, in numpy and in numba: they find the same, numba is several times faster.
 
 hopeful(query, postings, room, keep) -> n: the first n of room.reached are all documents that may be among the best
-len(room.best), and few others; room.sums is 0 again. keep: what rounding leaves of a sum, a little less than 1.
+len(room.best), and few others; room.sums is 0 but for them. keep: what rounding leaves of a sum, a little under 1.
 score(starts, stops, postings, found, scores) -> scores: (n,) float32, to which the values of the n documents `found`
 (ascending) are added, column after column.
 
@@ -95,10 +95,8 @@ def _hopeful(query, postings, room, keep):
                 low, high = start, stop
                 while low < high:
                     middle = (low + high) // 2
-                    if postings.documents[middle] < reached[i]:
-                        low = middle + 1
-                    else:
-                        high = middle
+                    below = postings.documents[middle] < reached[i]
+                    low, high = (middle + 1, high) if below else (low, middle)
                 if low < stop and postings.documents[low] == reached[i]:
                     sums[reached[i]] += postings.values[low] * times
         else:
@@ -110,8 +108,6 @@ def _hopeful(query, postings, room, keep):
                     reached[count] = document
                     count += 1
                 sums[document] += postings.values[i] * times
-    for i in range(count):
-        sums[reached[i]] = 0
     return count
 
 
@@ -122,10 +118,8 @@ def _score(starts, stops, postings, found, scores):
             high = stop
             while low < high:
                 middle = (low + high) // 2
-                if postings.documents[middle] < found[i]:
-                    low = middle + 1
-                else:
-                    high = middle
+                below = postings.documents[middle] < found[i]
+                low, high = (middle + 1, high) if below else (low, middle)
             if low < stop and postings.documents[low] == found[i]:
                 scores[i] += postings.values[low]
     return scores
@@ -157,7 +151,6 @@ def _hopeful_in_numpy(query, postings, room, keep):
         else:
             found = np.concatenate((found, documents[sums[documents] == 0]))
             sums[documents] += values  # a document stands once in a column
-    sums[found] = 0
     room.reached[: len(found)] = found
     return len(found)
 
