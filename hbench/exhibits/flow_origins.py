@@ -1,7 +1,7 @@
 """Where values may come from, as a walk through a harness keeps it."""
 
 import ast
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 GIVES = {"lm": "reply", "search": "passages", "python": "output"}  # tool -> kind of what comes back
@@ -85,19 +85,30 @@ class Function:
 
 @dataclass
 class Frame:
-    """One call of a function that is being walked.
-
-    path: the calls that led here, which tell apart its own calls. guards: what conditions looked at to come here.
-    """
+    """One call of a function that is being walked. path: the calls that led here, which tell apart its own calls."""
 
     path: tuple[int, ...] = ()
-    guards: Origins = NOTHING
     returned: Origins = NOTHING
-    searches: int = 0  # most, at any return
-    left: State | None = None  # the names at any return, joined
+    left: State | None = None  # at any return, joined
 
     def leave(self, origins: Origins, state: State) -> None:
         self.returned |= origins
-        self.searches = max(self.searches, state.searches)
         self.left = self.left or State()
         self.left.join(state)
+
+
+@dataclass(frozen=True)
+class Here:
+    """Where the walk is. guards: what the conditions on the way here looked at."""
+
+    state: State
+    guards: Origins = NOTHING
+    frame: Frame = field(default_factory=Frame)
+
+    def looking(self, at: Origins) -> "Here":
+        """The same place, past a condition."""
+        return replace(self, guards=self.guards | at)
+
+    def fork(self) -> "Here":
+        """One of several ways on from here."""
+        return replace(self, state=self.state.copy())
