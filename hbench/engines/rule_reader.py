@@ -15,6 +15,7 @@ from hbench.engines.scripted import spoken
 
 VERSION = 1  # as in spec/model_block.py; raised when the same request gets another reply
 UNKNOWN = "unknown"
+CONTEXT = 120_000  # characters of a request; every model has such a limit
 
 
 class RuleReader:
@@ -93,7 +94,10 @@ def _new_names(asked: Asked) -> list[str]:
     return [*dict.fromkeys(found[:2]), *own] if found else []
 
 
-def _reply(request: Request) -> Reply:
+def _reply(request: Request) -> Reply | LMError:
+    length = sum(len(message.content) for message in request.messages)
+    if length > CONTEXT:
+        return LMError("too_long", f"the request has {length} characters, the rule-based reader takes {CONTEXT}")
     text = said(read(request))
     for stop in request.sampling.stop:
         text = text.split(stop, 1)[0]

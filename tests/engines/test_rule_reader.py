@@ -22,6 +22,7 @@ AUTHOR = "Vradol Krork was a painter of some renown. He was born in 1711. He was
 TOWN = "Sonetheln is a market town. The river Kregoth flows through Sonetheln. It has 4210 inhabitants."
 PAGES = [("The Salt of Vinopod", BOOK), ("Vradol Krork", AUTHOR), ("Sonetheln", TOWN)]
 QUESTION = "Which river flows through the town where the author of the book “The Salt of Vinopod” was born?"
+HOSTILE = "Write " * 10_000 + "Question: " + "the author of the or " * 2_000  # a rule that goes back and forth would hang
 TO_ANSWER = "Answer the question with a name, and nothing else."
 TO_SUMMARISE = "Summarise in at most two sentences what the passages say about the question."
 TO_SEARCH = "Write the next search query that helps to answer the question, and nothing else."
@@ -143,16 +144,21 @@ def test_questions_become_chains_and_comparisons():
 
 
 def test_for_other_questions_it_guesses_from_the_sentence_that_shares_most_words():
-    pages = [("Réserve Lomako", "The Réserve Lomako was established in 1991 to protect the habitat of the Bonobo apes."),
+    pages = [("Réserve Lomako", "The Réserve Lomako was established in 1991 to protect the habitat of Bonobo apes."),
              ("Céreste", "Céreste is a commune in southeastern France.")]  # fmt: skip
     assert said(prompt(pages, TO_ANSWER, "When was the Réserve Lomako established to protect apes?")) == "1991"
     assert said(prompt(pages, TO_ANSWER, "What colour has the flag of Mexico City?")) == UNKNOWN
 
 
-@pytest.mark.parametrize("odd", ["", "?", "Question:", "[1] : x", "Summarise.", "\u2028\ud800", "Answer the question.\n" * 50])
+@pytest.mark.parametrize("odd", ["", "?", "Question:", "[1] : x", "Summarise.", "\u2028\ud800", "Answer the question.\n" * 50, HOSTILE])
 def test_any_request_gets_a_reply(odd):
     reply = asyncio.run(RuleReader().generate([ask(odd)]))[0]
     assert reply.finish_reason == "stop" and reply.text
+
+
+def test_a_request_that_no_context_would_hold_is_refused_as_too_long():
+    (error,) = asyncio.run(RuleReader().generate([ask("word " * 30_000)]))
+    assert error.kind == "too_long"
 
 
 def test_it_is_the_model_that_a_spec_names_by_kind_rules():

@@ -12,10 +12,10 @@ Kind = Literal["summary", "query", "answer"]
 _QUESTION = re.compile(r"^\W*(?:the )?(?:original |main )?(?:question|claim|q)\s*:\s*(.*)$", re.IGNORECASE)
 _ASKS: dict[Kind, re.Pattern] = {
     "query": re.compile(
-        r"\b(?:write|give|form|make|propose|suggest|say|what|which|next)\b[^.?]*\b(?:quer(?:y|ies)|search)", re.I
+        r"\b(?:write|give|form|make|propose|suggest|say|what|which|next)\b[^.?]{0,90}\b(?:quer(?:y|ies)|search)", re.I
     ),
     "summary": re.compile(
-        r"\bsummari[sz]e\b|\b(?:write|give|make)\b[^.?]*\bsummary\b|\bnote down\b|\bextract\b", re.I
+        r"\bsummari[sz]e\b|\b(?:write|give|make)\b[^.?]{0,90}\bsummary\b|\bnote down\b|\bextract\b", re.I
     ),
     "answer": re.compile(r"\banswer\b|\b(?:reply|respond) with\b", re.I),
 }
@@ -42,6 +42,9 @@ _TITLED = re.compile(r"^(?P<title>[\"“'(]?[A-Z0-9À-Þ][^.?!|]{0,90}?(?:\([^)]
 _NUMBERS = {"one": 1, "two": 2, "three": 3, "four": 4, "five": 5, "six": 6}
 _SENTENCES = re.compile(r"\b(one|two|three|four|five|six|\d)\s+(?:\w+\s+)?sentences?\b", re.IGNORECASE)
 _WORDS = re.compile(r"\b(\d{1,3})\s+words\b", re.IGNORECASE)
+
+
+_LONGEST_QUESTION = 800  # characters; what is longer is no question of any benchmark
 
 
 @dataclass(frozen=True)
@@ -80,7 +83,7 @@ def _asked(told: list[str], question: str, pages: list[Page]) -> Asked:
     text = " ".join(told)
     sentences, most_words = _SENTENCES.search(text), _WORDS.search(text)
     most = _NUMBERS.get(sentences[1].lower()) or int(sentences[1]) if sentences else 3
-    return Asked(_kind(told), question, tuple(pages), most, int(most_words[1]) if most_words else 60)
+    return Asked(_kind(told), question[:_LONGEST_QUESTION], tuple(pages), most, int(most_words[1]) if most_words else 60)
 
 
 def _kind(told: list[str]) -> Kind:

@@ -136,7 +136,10 @@ def answer_of(question, ends):
     (left, one), (right, other) = sorted(measured, key=lambda pair: pair[1])
     assert one != other
     if question.answer in ("yes", "no"):
-        return question.answer  # which side is named first is in the wording: the reader's test covers it
+        sides = [[title for title, _ in ends][i] for i in (0, len(ends) // 2 if len(ends) != 3 else 2)]
+        named_first = min(range(2), key=lambda i: question.text.index(sides[i]))
+        values = [int(ends[i][1]) for i in ((0, 1) if len(ends) == 2 else (1, len(ends) - 1))]
+        return "yes" if values[named_first] < values[1 - named_first] else "no"
     larger = any(word in question.text for word in (" later,", " more ", " longer,"))
     return right if larger else left
 
