@@ -55,6 +55,12 @@ class Pair:
     before: Side | None
     after: Side | None
 
+    def told(self) -> str:
+        """The marks of the line as it is after; those that only the line before had are said to be so."""
+        now = self.after.marks if self.after else ()
+        gone = [f"before: {mark}" for mark in (self.before.marks if self.before else ()) if mark not in now]
+        return "; ".join((*now, *gone))
+
 
 def diffs_of(block: DiffBlock, units: Sequence[Mapping[str, Any]]) -> tuple[Diff, ...]:
     """One diff a row of the SQL that has both texts, and in which they differ. Columns of JSON may be null."""
@@ -115,7 +121,7 @@ def _text_hunk(pairs: Sequence[Pair]) -> str:
 def _text_lines(pair: Pair) -> Iterator[str]:
     """One line of text a row, more where a side is longer than WIDTH."""
     left, right = _wrapped(pair.before), _wrapped(pair.after)
-    marks = "; ".join(dict.fromkeys((*_marks(pair.before), *_marks(pair.after))))
+    marks = pair.told()
     for k, (one, two) in enumerate(zip_longest(left, right, fillvalue="")):
         beside = f"  ◂ {marks}" if marks and k == 0 else ""
         yield f"{one:<{WIDTH + 5}} {pair.kind} {two:<{WIDTH + 5}}{beside}".rstrip()
@@ -127,10 +133,6 @@ def _wrapped(side: Side | None) -> list[str]:
     text = side.text.expandtabs(4)
     pieces = [text[at : at + WIDTH] for at in range(0, len(text), WIDTH)] or [""]
     return [f"{side.number:>4} {pieces[0]}", *(f"{'':>4} {piece}" for piece in pieces[1:])]
-
-
-def _marks(side: Side | None) -> tuple[str, ...]:
-    return side.marks if side else ()
 
 
 def _one_line(text: str) -> str:
@@ -162,7 +164,7 @@ def _html_diff(diff: Diff) -> str:
 def _html_row(pair: Pair, first: bool) -> str:
     changed = pair.kind != " "
     cells = _html_side(pair.before, "old" if changed else "") + _html_side(pair.after, "new" if changed else "")
-    marks = html.escape("; ".join(dict.fromkeys((*_marks(pair.before), *_marks(pair.after)))))
+    marks = html.escape(pair.told())
     return f'<tr{" class=gap" if first else ""}>{cells}<td class="m">{marks}</td></tr>'
 
 

@@ -132,7 +132,7 @@ def _row_cells(block: ExhibitBlock, line: Line, found: Sequence[Line]) -> list[C
 
 def _baseline(block: ExhibitBlock, line: Line, found: Sequence[Line]) -> Sequence[Any]:
     """The units of the baseline arm in the same spec and the same row otherwise; none for the baseline itself."""
-    if line.arm == block.baseline:
+    if block.baseline is None or line.arm == block.baseline:
         return []
     at = block.rows.index("arm")
 

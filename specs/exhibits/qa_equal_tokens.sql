@@ -17,6 +17,7 @@ most as (
     from proposal_curves
     where spec_digest in (select unnest($specs))
     group by all
+    having max(proposals) > 0
   )
   group by all
 ),

@@ -117,6 +117,7 @@ left join audited as f
   on f.harness_id = first_chosen.harness_id
 left join happened as h
   on h.step_key = c.step_key
+  and c.round in (0, c.rounds)
 order by
   c.family,
   c.arm,

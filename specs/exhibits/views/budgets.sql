@@ -48,7 +48,7 @@ left join candidates as c
 left join steps as t
   using (step_key);
 
--- What an arm has used by the end of its round t (0: nothing yet).
+-- What an arm has used by the end of its round t (0: nothing yet). An arm without rounds uses nothing.
 create or replace temporary view budgets as
 with
 
@@ -88,7 +88,7 @@ started as (
     seed,
     chain,
     0 as round
-  from by_round
+  from chain_rounds
 )
 
 select
