@@ -38,11 +38,32 @@ def test_one_row_name_may_stand_without_brackets():
         ({"from": []}, "at least 1 item"),
         ({"tolerance": -1}, "greater than or equal to 0"),
         ({"colums": {}}, "Extra inputs"),
+        ({"unit": "chain", "columns": {"n": {"statistic": "families"}}}, "families cannot be counted where the unit is"),
+        ({"rows": ["family"], "arms": "first", "baseline": "seed"}, "rows without the arm have none"),
     ],
 )
 def test_what_cannot_be_an_exhibit_is_refused(wrong, said):
     with pytest.raises(ValidationError, match=said):
         block(**wrong)
+
+
+def test_rows_may_lack_the_arm_where_one_arm_stands_for_all():
+    assert block(rows="family", arms="first").shown(["seed", "rl"]) == ["seed"]
+    assert block(arms=["rl", "other"]).shown(["seed", "rl"]) == ["rl"]
+    assert block().shown(["seed", "rl"]) == ["seed", "rl"]
+
+
+def test_views_stand_before_the_sql_and_a_missing_one_is_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    folder = Path("specs/exhibits")
+    (folder / "views").mkdir(parents=True)
+    (folder / "views/mine.sql").write_text("create temporary view v as select 1;")
+    (folder / "mine.sql").write_text("select 2")
+    (folder / "mine.yaml").write_text("title: T\nfrom: [quickstart]\ncolumns: {score: '%.2f'}\nviews: [mine]\n")
+    assert read("mine")[1] == "create temporary view v as select 1;\nselect 2"
+    (folder / "views/mine.sql").unlink()
+    with pytest.raises(HbenchError, match="there is no exhibits/views/mine.sql"):
+        read("mine")
 
 
 @pytest.mark.parametrize("name", names())

@@ -1,0 +1,168 @@
+"""Plots: what they show, that they are complete, and that the same cells give the same bytes."""
+
+import os
+import subprocess
+import sys
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+from pydantic import ValidationError
+
+from hbench.exhibits.block import ExhibitBlock
+from hbench.exhibits.cells import Cell
+from hbench.exhibits.exhibit import Exhibit
+from hbench.exhibits.figure import figure_files, plot
+from hbench.exhibits.render import write
+
+FIGURE = {
+    "x": "round",
+    "y": "em",
+    "panels": "family",
+    "levels": [{"arm": "seed", "column": "em", "label": "the seed"}, {"arm": "independent", "column": "best"}],
+    "labels": {"round": "rounds of revision", "em": "exact match (EM)", "musique": "MuSiQue", "rl": "RL & proposer <b>"},
+}
+ROWS = {"family": ["musique", "2wiki"], "arm": ["base", "rl"], "round": ["0", "1", "2"]}
+
+
+def exhibit(values: bool = True, **more) -> Exhibit:
+    """Curves of two arms in two families, a seed and independent proposals; the paper has some of rl's rounds."""
+    fields = {"title": "T", "from": ["x"], "rows": ["family", "arm", "round"], "columns": {"em": "%.2f", "best": "%.2f", "tokens": "%d"}}
+    block = ExhibitBlock.model_validate({**fields, "figure": {**FIGURE, **more}})
+    rows, cells = [], []
+    for f, family in enumerate(ROWS["family"]):
+        for arm, round_ in [("seed", "0"), ("independent", "1"), *((a, r) for a in ROWS["arm"] for r in ROWS["round"])]:
+            em = 0.1 + 0.1 * f + 0.05 * int(round_) * (arm == "rl") if values else None
+            interval = (em - 0.02, em + 0.03) if values and arm != "seed" else (None, None)
+            paper = 0.2 if values and (family, arm) == ("musique", "rl") and round_ != "0" else None
+            row = " / ".join((family, arm, round_))
+            rows.append((family, arm, round_))
+            best = 0.3 if arm == "independent" and values else None
+            cells += [
+                Cell(row, "em", em, 4, *interval, paper),
+                Cell(row, "best", best, 4, None, None),
+                Cell(row, "tokens", 20_000.0 * int(round_) if values else None, 4, None, None),
+            ]
+    return Exhibit("qa_rounds", block, tuple(rows), tuple(cells), ())
+
+
+def texts(svg: bytes) -> set[str]:
+    """Every text that the picture shows."""
+    return {"".join(node.itertext()).strip() for node in ElementTree.fromstring(svg).iter() if node.tag.endswith("}text")}
+
+
+def test_every_series_panel_line_and_axis_is_named():
+    shown = texts(figure_files(exhibit())["qa_rounds.svg"])
+    axes = {"rounds of revision", "exact match (EM)", "MuSiQue", "2wiki"}
+    assert axes | {"base", "RL & proposer <b>", "RL & proposer <b>, paper", "the seed", "independent, best"} <= shown
+
+
+def test_the_same_cells_give_the_same_bytes_in_another_process_too():
+    code = "from tests.exhibits.test_figure import *; import sys; made = figure_files(exhibit())\n"
+    code += "import hashlib; print(*(hashlib.sha256(made[name]).hexdigest() for name in sorted(made)))"
+    said = [
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env={**os.environ, "PYTHONHASHSEED": seed, "SOURCE_DATE_EPOCH": epoch},
+            capture_output=True, text=True, check=True,
+        ).stdout
+        for seed, epoch in (("1", "1000000000"), ("2", "1700000000"))
+    ]  # fmt: skip
+    assert said[0] == said[1]
+    one, two = figure_files(exhibit()), figure_files(exhibit())
+    assert one == two
+
+
+def test_a_users_matplotlib_settings_change_nothing():
+    import matplotlib
+
+    before = figure_files(exhibit())
+    with matplotlib.rc_context({"font.size": 20, "svg.fonttype": "path", "axes.facecolor": "red"}):
+        assert figure_files(exhibit()) == before
+
+
+def test_both_pictures_are_there_one_column_wide_and_without_a_date():
+    files = figure_files(exhibit())
+    assert sorted(files) == ["qa_rounds.png", "qa_rounds.svg"]
+    root = ElementTree.fromstring(files["qa_rounds.svg"])
+    assert float(root.attrib["width"].removesuffix("pt")) / 72 == pytest.approx(3.4)
+    assert b"<dc:date>" not in files["qa_rounds.svg"]
+    assert files["qa_rounds.png"].startswith(b"\x89PNG") and b"tIME" not in files["qa_rounds.png"]
+
+
+def test_curves_hold_the_cells_with_their_intervals_and_the_papers_apart():
+    made = plot(exhibit(), exhibit().block.figure, "round")
+    first = made.panels[0]
+    assert [curve.label for curve in first.curves] == ["base", "RL & proposer <b>", "RL & proposer <b>, paper"]
+    assert [(d.x, round(d.value, 2), round(d.low, 2), round(d.high, 2)) for d in first.curves[1].dots] == [
+        (0.0, 0.1, 0.08, 0.13),
+        (1.0, 0.15, 0.13, 0.18),
+        (2.0, 0.2, 0.18, 0.23),
+    ]
+    assert [(d.x, d.value) for d in first.curves[2].dots] == [(1.0, 0.2), (2.0, 0.2)]
+    assert [(level.label, round(level.at.value, 2)) for level in first.levels] == [("the seed", 0.1), ("independent, best", 0.3)]
+
+
+def test_intervals_are_drawn():
+    without = [Cell(c.row, c.column, c.value, c.n, None, None, c.paper_value) for c in exhibit().cells]
+    bare = Exhibit("qa_rounds", exhibit().block, exhibit().rows, tuple(without), ())
+    assert len(figure_files(bare)["qa_rounds.svg"]) < len(figure_files(exhibit())["qa_rounds.svg"])
+
+
+def test_a_series_has_one_style_in_every_panel():
+    panels = plot(exhibit(), exhibit().block.figure, "round").panels
+    assert [[c.style for c in panel.curves if not c.paper] for panel in panels] == [[0, 1], [0, 1]]
+
+
+def test_the_papers_values_may_be_left_out():
+    made = plot(exhibit(paper=False), exhibit(paper=False).block.figure, "round")
+    assert not any(curve.paper for panel in made.panels for curve in panel.curves)
+
+
+def test_each_of_several_x_has_a_picture_of_its_own():
+    made = exhibit(x=["round", "tokens"])
+    files = figure_files(made)
+    assert sorted(files) == [f"qa_rounds_{x}.{ending}" for x in ("round", "tokens") for ending in ("png", "svg")]
+    assert {"tokens", "40k"} <= texts(files["qa_rounds_tokens.svg"])
+
+
+def test_names_stand_on_the_x_axis_in_their_order():
+    made = exhibit(x="arm", series="round", levels=[], panels=None)
+    assert plot(made, made.block.figure, "arm").x_names == ("seed", "independent", "base", "rl")
+    assert {"seed", "independent", "base", "rl"} <= texts(figure_files(made)["qa_rounds.svg"])
+
+
+def test_a_study_that_was_not_run_has_a_picture_that_says_so():
+    assert "nothing measured yet" in texts(figure_files(exhibit(values=False))["qa_rounds.svg"])
+
+
+def test_an_interval_that_is_missing_leaves_its_dot_alone():
+    cells = [Cell(c.row, c.column, c.value, 1, None, None) if c.row.endswith("1") else c for c in exhibit().cells]
+    made = Exhibit("qa_rounds", exhibit().block, exhibit().rows, tuple(cells), ())
+    assert plot(made, made.block.figure, "round").panels[0].curves[0].dots[1].low is None
+    assert figure_files(made)["qa_rounds.svg"]
+
+
+def test_an_exhibit_with_a_figure_is_written_with_it(tmp_path):
+    names = [file.name for file in write(exhibit(), tmp_path)]
+    assert names == [f"qa_rounds.{ending}" for ending in ("md", "csv", "tex", "svg", "png")]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "said"),
+    [
+        ({"y": "emm"}, "no column 'emm'"),
+        ({"x": "rounds"}, "no row or column 'rounds'"),
+        ({"series": "proposer"}, "no row 'proposer'"),
+        ({"panels": "families"}, "no row 'families'"),
+        ({"levels": [{"arm": "seed", "column": "worst"}]}, "no column 'worst'"),
+        ({"colour": "red"}, "Extra inputs"),
+    ],
+)
+def test_what_a_figure_names_must_be_in_the_table(wrong, said):
+    with pytest.raises(ValidationError, match=said):
+        exhibit(**wrong)
+
+
+def test_importing_exhibits_does_not_load_matplotlib():
+    code = "import sys, hbench.exhibits.render; print('matplotlib' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
