@@ -22,7 +22,8 @@ AUTHOR = "Vradol Krork was a painter of some renown. He was born in 1711. He was
 TOWN = "Sonetheln is a market town. The river Kregoth flows through Sonetheln. It has 4210 inhabitants."
 PAGES = [("The Salt of Vinopod", BOOK), ("Vradol Krork", AUTHOR), ("Sonetheln", TOWN)]
 QUESTION = "Which river flows through the town where the author of the book “The Salt of Vinopod” was born?"
-HOSTILE = "Write " * 10_000 + "Question: " + "the author of the or " * 2_000  # a rule that goes back and forth would hang
+# A pattern that goes back and forth over these would hang.
+HOSTILE = "Write " * 10_000 + "\nQuestion: " + "the author of the or " * 2_000 + "\n" + "Xy of (" * 5_000
 TO_ANSWER = "Answer the question with a name, and nothing else."
 TO_SUMMARISE = "Summarise in at most two sentences what the passages say about the question."
 TO_SEARCH = "Write the next search query that helps to answer the question, and nothing else."
@@ -150,7 +151,10 @@ def test_for_other_questions_it_guesses_from_the_sentence_that_shares_most_words
     assert said(prompt(pages, TO_ANSWER, "What colour has the flag of Mexico City?")) == UNKNOWN
 
 
-@pytest.mark.parametrize("odd", ["", "?", "Question:", "[1] : x", "Summarise.", "\u2028\ud800", "Answer the question.\n" * 50, HOSTILE])
+ODD = ["", "?", "Question:", "[1] : x", "Summarise.", "\u2028\ud800", "Answer the question.\n" * 50, HOSTILE]
+
+
+@pytest.mark.parametrize("odd", ODD)
 def test_any_request_gets_a_reply(odd):
     reply = asyncio.run(RuleReader().generate([ask(odd)]))[0]
     assert reply.finish_reason == "stop" and reply.text

@@ -83,7 +83,8 @@ def _asked(told: list[str], question: str, pages: list[Page]) -> Asked:
     text = " ".join(told)
     sentences, most_words = _SENTENCES.search(text), _WORDS.search(text)
     most = _NUMBERS.get(sentences[1].lower()) or int(sentences[1]) if sentences else 3
-    return Asked(_kind(told), question[:_LONGEST_QUESTION], tuple(pages), most, int(most_words[1]) if most_words else 60)
+    room = int(most_words[1]) if most_words else 60
+    return Asked(_kind(told), question[:_LONGEST_QUESTION], tuple(pages), most, room)
 
 
 def _kind(told: list[str]) -> Kind:

@@ -3,7 +3,8 @@
 import re
 from dataclasses import dataclass
 
-from hbench.engines.reading.relations import BY_NAME, Relation, question_patterns
+from hbench.engines.reading.relation import Relation
+from hbench.engines.reading.relations import BY_NAME, question_patterns
 
 
 @dataclass(frozen=True)
@@ -19,15 +20,20 @@ class Chain:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two chains that end in a name each, and what of the two is compared. wants: smaller, larger, or yes_no."""
+    """Two chains that end in a name each, and what of the two is compared.
+
+    wants: smaller or larger (the answer is where that chain ends, or starts from if by_start), yes_no or same.
+    """
 
     left: Chain
     right: Chain
     measure: Relation
     wants: str
+    by_start: bool = False
 
 
 _BORN, _BEGAN = BY_NAME["birth year"], BY_NAME["beginning"]
+_BIRTH, _DEATH, _COUNTRY = BY_NAME["date of birth"], BY_NAME["date of death"], BY_NAME["country"]
 _MANY, _LONG = BY_NAME["inhabitants"], BY_NAME["length"]
 _BEGINNINGS = r"(?:established|opened|celebrated|founded|published|released|started)"
 _EARLIER, _LATER = r"(?:earlier|first)", r"(?:later|last)"
@@ -50,8 +56,21 @@ _COMPARISONS = tuple(
         (r"did (?P<x>.+) appear before (?P<y>.+)", _BEGAN, "yes_no"),
         (r"does (?P<x>.+) have fewer inhabitants than (?P<y>.+)", _MANY, "yes_no"),
         (r"is (?P<x>.+) shorter than (?P<y>.+)", _LONG, "yes_no"),
+        (rf"was (?P<x>.+) or (?P<y>.+) born {_EARLIER}", _BIRTH, "smaller"),
+        (rf"which film (?:came out|was released) {_EARLIER}{_SIDES}", _BEGAN, "smaller"),
+        (rf"which film (?:came out|was released) (?:more recently|{_LATER}){_SIDES}", _BEGAN, "larger"),
+        (r"(?:are|do) (?P<x>.+) and (?P<y>.+?)(?: both)? (?:located in|from|of|have|share) the same "
+         r"(?:country|nationality)", _COUNTRY, "same"),
+        (r"are both (?P<x>.+) and (?P<y>.+?) (?:located in|from) the same country", _COUNTRY, "same"),
+        (r"does (?P<x>.+) have the same nationality as (?P<y>.+)", _COUNTRY, "same"),
     )
+)  # fmt: skip
+_FILMS = re.compile(
+    r"which film (?:whose director|has the director)(?: who)?(?: was| is)? (?P<how>born earlier|born first|older|"
+    rf"born later|younger|died earlier|died first|died later)(?: than the other)?{_SIDES}",
+    re.IGNORECASE,
 )
+_LARGER = ("born later", "younger", "died later")
 _CALLED = re.compile(
     r"^(?:the )?(?:(?:town|city|village) of|company|firm|book|novel|film|song|album|instrument|school|river|lake|"
     r"festival|magazine|band) (?=[A-Z“\"])|^the (?=[A-Z])"
@@ -61,6 +80,8 @@ _CALLED = re.compile(
 def understood(question: str) -> Chain | Comparison | None:
     """None where the question has none of the known forms, or starts from something that is no name."""
     asked = question.strip().rstrip("?.! ")
+    if found := _FILMS.fullmatch(asked):
+        return _films(found)
     for pattern, measure, wants in _COMPARISONS:
         if found := pattern.fullmatch(asked):
             sides = _phrase(found["x"]), _phrase(found["y"])
@@ -72,6 +93,15 @@ def understood(question: str) -> Chain | Comparison | None:
     inner = re.fullmatch(r"(?:what|who|which) (?:is|was|are|were) (?P<x>the .+)", asked, re.IGNORECASE)
     chain = _phrase(inner["x"]) if inner else None
     return chain if chain and chain.relations else None
+
+
+def _films(found: re.Match) -> Comparison | None:
+    films = called(found["x"]), called(found["y"])
+    if not all(films):
+        return None
+    how = found["how"].lower()
+    measure, wants = _DEATH if "died" in how else _BIRTH, "larger" if how in _LARGER else "smaller"
+    return Comparison(*(Chain(film, (BY_NAME["director"],)) for film in films), measure, wants, by_start=True)
 
 
 def _phrase(phrase: str) -> Chain | None:

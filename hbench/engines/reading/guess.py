@@ -4,11 +4,14 @@ import re
 from collections.abc import Iterable, Sequence
 
 from hbench.engines.reading.pages import Page, Sentence, stems, words
-from hbench.engines.reading.relations import SORTS
+from hbench.engines.reading.relation import SORTS
 
 _DATE = re.compile(
     r"\b(?:\d{1,2} )?(?:January|February|March|April|May|June|July|August|September|October|November|December)"
     r"(?: \d{1,2},)? \d{4}\b|\b1\d{3}\b|\b20\d{2}\b"
+)
+_DATE_WORD = re.compile(
+    r"(?:Janu|Febr|March|April|May|June|July|Augu|Sept|Octo|Nove|Dece|(?:Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)day)"
 )
 _NUMBER = re.compile(r"\b\d[\d,.]*\d\b|\b\d\b|\b(?:two|three|four|five|six|seven|eight|nine|ten|eleven|twelve)\b")
 _NAME = re.compile(rf"[\"“](?P<quoted>[^\"”]+)[\"”]|(?P<name>{SORTS['name']})")
@@ -66,8 +69,9 @@ def names_in(text: str) -> list[str]:
         name = match["quoted"] or match["name"]
         if match.start() == 0 and " " not in name and not match["quoted"]:
             continue
-        found.append(re.sub(r"^(?:The|A|An|In|On|At|He|She|It|This) (?=[A-Z])", "", name))
-    return found
+        name = re.sub(r"^(?:The|A|An|In|On|At|He|She|It|This) (?=[A-Z])", "", name)
+        found.append(re.sub(r"[’']s$", "", name))
+    return [name for name in found if len(name) > 2 and not _DATE_WORD.match(name)]
 
 
 def _earlier(question: str, either: re.Match, pages: Sequence[Page]) -> str | None:

@@ -48,6 +48,11 @@ def same_name(one: str, other: str) -> bool:
     return _plain(one) == _plain(other)
 
 
+def contains_name(title: str, name: str) -> bool:
+    """'Dion DiMucci' contains 'Dion'."""
+    return f" {_plain(name)} " in f" {_plain(title)} "
+
+
 def _plain(name: str) -> str:
     """Without what stands in brackets, articles, signs and case."""
     return " ".join(word for word in words(re.sub(r"\([^)]*\)", " ", name).lower()) if word not in ("a", "an", "the"))
