@@ -23,7 +23,7 @@ TOWN = "Sonetheln is a market town. The river Kregoth flows through Sonetheln. I
 PAGES = [("The Salt of Vinopod", BOOK), ("Vradol Krork", AUTHOR), ("Sonetheln", TOWN)]
 QUESTION = "Which river flows through the town where the author of the book “The Salt of Vinopod” was born?"
 # A pattern that goes back and forth over these would hang.
-HOSTILE = "Write " * 10_000 + "\nQuestion: " + "the author of the or " * 2_000 + "\n" + "Xy of (" * 5_000
+HOSTILE = "Write " * 5_000 + "\nQuestion: " + "the author of the or " * 2_000 + "\n" + "Xy of (" * 5_000
 TO_ANSWER = "Answer the question with a name, and nothing else."
 TO_SUMMARISE = "Summarise in at most two sentences what the passages say about the question."
 TO_SEARCH = "Write the next search query that helps to answer the question, and nothing else."
