@@ -1,6 +1,7 @@
 """What a regenerated table must say about itself: specs, versions, dates, marks, and what is missing."""
 
 import json
+import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -10,6 +11,7 @@ from hbench.exhibits.cells import Line
 from hbench.exhibits.sources import Source
 from hbench.exhibits.statistics import SMALL
 
+DIGEST = re.compile("[0-9a-f]{32,}")
 SHOWN = 4  # digests or families named in full; beyond that the count, and one digest of all
 
 
@@ -23,6 +25,7 @@ def caption(connection: Any, block: ExhibitBlock, sources: Sequence[Source], fou
         f"none for a single {block.unit}, or where all {many} are equal."
     )
     said += [_counted(source, [run for run in runs if run["spec_digest"] in source.points]) for source in sources]
+    said += _models(_query(connection, MODELS, sources))
     said += _versions(runs)
     said += _quick(runs)
     said += _fewer(_query(connection, FEWER, sources))
@@ -41,6 +44,21 @@ from counted_runs
 where spec_digest in (select unnest($specs))
 order by
   spec_digest
+"""
+
+MODELS = """
+select distinct
+  m.role,
+  m.model,
+  l.arm
+from counted_steps as l
+join models as m
+  using (step_key)
+where l.spec_digest in (select unnest($specs))
+order by
+  m.role desc,
+  m.model,
+  l.arm
 """
 
 # Splits that got fewer questions than the spec asked for (splits.allow_fewer).
@@ -101,6 +119,22 @@ def _counted(source: Source, runs: Sequence[dict[str, Any]]) -> str:
     days = sorted({run["ended_at"].strftime("%Y-%m-%d") for run in runs})
     when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
     return f"{source.name}: {len(digests)} of {len(source.points)} specs ({named}), run {when}."
+
+
+def _models(asked: Sequence[dict[str, Any]]) -> list[str]:
+    """Who answered in each role; which arms asked whom, where a role has several."""
+    roles: dict[str, dict[str, list[str]]] = {}
+    for row in asked:
+        model = row["model"][:8] if DIGEST.fullmatch(row["model"]) else row["model"]  # replies of a file
+        roles.setdefault(row["role"], {}).setdefault(model, []).append(row["arm"])
+    told = [f"{role} {_who(models)}" for role, models in roles.items()]
+    return [f"Models: {'; '.join(told)}."] if told else []
+
+
+def _who(models: dict[str, list[str]]) -> str:
+    if len(models) == 1:
+        return next(iter(models))
+    return ", ".join(f"{model} ({', '.join(arms)})" for model, arms in models.items())
 
 
 def _versions(runs: Sequence[dict[str, Any]]) -> list[str]:

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-SHOWN = 0.5  # share of a search's titles that a request must hold to count as showing its passages
+SHOWN = 0.5  # share of a search's titles, but for those in replies, that a request must hold to show its passages
 LEAST = 4  # letters of a word that tells something
 
 TRACE_MARKS = ("summary_feeds_query", "third_search", "passages_reach_answer", "interpreter_loop")
@@ -19,15 +19,18 @@ def trace_marks(question: str, events: Sequence[Mapping[str, str]]) -> dict[str,
 
     summary_feeds_query: a query has a word of an earlier reply that the question has not.
     third_search: three searches or more. passages_reach_answer: the last request of the solver holds at least half of
-    the titles that some search gave. interpreter_loop: code of an earlier reply was run, and a later request holds its
+    the titles that some search gave and that neither the question nor a reply names (summaries name titles, too); where
+    they name all, it does not show. interpreter_loop: code of an earlier reply was run, and a later request holds its
     output or the rollout ends with it.
     """
     searches = [at for at, event in enumerate(events) if event["kind"] == "search"]
-    requests = [event["sent"] for event in events if event["kind"] == "lm"]
+    asked = [at for at, event in enumerate(events) if event["kind"] == "lm"]
+    last = asked[-1] if asked else -1
+    told = "\n".join([question, *(events[at]["received"] for at in asked[:-1])])
     return {
         "summary_feeds_query": any(_fed(question, events, at) for at in searches),
         "third_search": len(searches) >= 3,
-        "passages_reach_answer": bool(requests) and any(_shows(requests[-1], events[at]) for at in searches),
+        "passages_reach_answer": any(at < last and _shows(events[last]["sent"], events[at], told) for at in searches),
         "interpreter_loop": any(_looped(events, at) for at, event in enumerate(events) if event["kind"] == "python"),
     }
 
@@ -42,10 +45,11 @@ def _words(text: str) -> set[str]:
     return {word for word in re.findall(r"\w+", text.casefold()) if len(word) >= LEAST}
 
 
-def _shows(request: str, search: Mapping[str, str]) -> bool:
+def _shows(request: str, search: Mapping[str, str], told: str) -> bool:
     titles = {passage["title"] for passage in _read(search["received"], []) if passage.get("title")}
+    untold = [title for title in titles if title not in told]
     said = _said(request)
-    return bool(titles) and sum(title in said for title in titles) >= SHOWN * len(titles)
+    return bool(untold) and sum(title in said for title in untold) >= SHOWN * len(untold)
 
 
 def _said(request: str) -> str:

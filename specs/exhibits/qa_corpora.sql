@@ -1,17 +1,15 @@
--- One row a spec, arm, family and seed: how many documents can be searched, and how many questions serve which role.
+-- One row a spec, arm, family and seed: how many documents can be searched, and how many questions serve which role in
+-- any of the spec's arms.
 with
 
 splits as (
   select
     l.spec_digest,
-    l.arm,
     l.family,
     l.seed,
-    l.chain,
-    count(distinct q.question_id) filter (where q.role = 'evaluation') as held_out,
+    count(distinct q.question_id) as questions,
     count(distinct q.question_id) filter (where q.role <> 'evaluation') as development,
-    md5(string_agg(distinct q.question_id, ' ' order by q.question_id) filter (where q.role = 'evaluation'))
-      as question_set
+    count(distinct q.question_id) filter (where q.role = 'evaluation') as held_out
   from chain_steps as l
   join split_questions as q
     using (step_key)
@@ -20,23 +18,21 @@ splits as (
 
 supported as (
   select
-    l.spec_digest,
-    l.arm,
-    l.family,
-    l.seed,
+    o.spec_digest,
+    o.family,
+    o.seed,
     avg(json_array_length(n.meta, '$.supporting')) as supporting
   from (
     select distinct
-      spec_digest,
-      arm,
-      family,
-      seed,
-      step_key
-    from chain_steps
-    where purpose = 'split_evaluation'
-  ) as l
-  join split_questions as q
-    using (step_key)
+      l.spec_digest,
+      l.family,
+      l.seed,
+      q.question_id
+    from chain_steps as l
+    join split_questions as q
+      using (step_key)
+    where q.role = 'evaluation'
+  ) as o
   join questions as n
     using (question_id)
   group by all
@@ -46,7 +42,6 @@ supported as (
 searched as (
   select
     l.spec_digest,
-    l.arm,
     l.family,
     l.seed,
     max((t.made_with -> '$.documents' ->> (t.params ->> '$.family.libraries.corpus'))::bigint) as documents
@@ -54,28 +49,40 @@ searched as (
   join steps as t
     using (step_key)
   group by all
+),
+
+arms as (
+  select distinct
+    spec_digest,
+    arm,
+    family,
+    seed,
+    chain
+  from chain_steps
 )
 
 select
   spec_digest,
-  arm,
+  a.arm,
   family,
   seed,
-  s.chain,
-  s.question_set,
+  a.chain,
   d.documents,
-  s.development + s.held_out as questions,
+  s.questions,
   s.development,
   s.held_out,
   n.supporting
-from splits as s
+from arms as a
+join splits as s
+  using (spec_digest, family, seed)
 left join supported as n
-  using (spec_digest, arm, family, seed)
+  using (spec_digest, family, seed)
 left join searched as d
-  using (spec_digest, arm, family, seed)
+  using (spec_digest, family, seed)
 where spec_digest in (select unnest($specs))
 order by
   family,
-  s.chain,
+  a.arm,
+  a.chain,
   seed,
   spec_digest

@@ -232,4 +232,4 @@ def regenerated(name: str, folder: Path, study: Sequence[Chain]) -> Exhibit:
 def _source(family: str, study: Sequence[Chain]) -> Source:
     mine = [chain for chain in study if chain.family == family]
     arms = tuple(dict.fromkeys(chain.arm for chain in mine))
-    return Source(f"adaptation/qa_{family}", {chain.spec: "" for chain in mine}, arms)
+    return Source(f"adaptation/{family}", {chain.spec: "" for chain in mine}, arms)

@@ -212,3 +212,17 @@ def test_the_caption_names_digests_date_and_every_version():
     made = exhibit(writer, source(study))
     assert "study: 2 of 2 specs (maze-000, sudoku-0), run 2026-11-29." in made.caption
     assert "Versions: hbench 0.1.0 and 0.2.0." in made.caption
+
+
+def test_the_caption_names_the_models_and_who_asked_which():
+    writer = Writer()
+    study = points(("maze",))
+    writer.points(study)
+    for step in writer.rows["run_steps"]:
+        if "/held_out/" in step["step_id"]:
+            arm = step["step_id"].split("/")[1]
+            writer.add("models", step_key=step["step_key"], role="solver", model="small" if arm == "seed" else "rule_reader")
+        if "/propose/" in step["step_id"]:
+            writer.add("models", step_key=step["step_key"], role="proposer", model="other")
+    said = exhibit(writer, source(study)).caption
+    assert "Models: solver rule_reader (independent, sequential), small (seed); proposer other." in said

@@ -297,6 +297,13 @@ def test_half_of_a_searchs_titles_show_its_passages():
     assert not trace_marks("q", [found_, asked("Ada Bell Cox Dorn"), asked("in short?")])["passages_reach_answer"]
 
 
+def test_titles_that_a_summary_names_show_no_passages():
+    events = [searched("q", "Ada", "Bell", "Cox"), asked("Ada Bell Cox", reply="Ada met Bell.")]
+    assert not trace_marks("q", [*events, asked("Ada met Bell.")])["passages_reach_answer"]
+    assert trace_marks("q", [*events, asked("Ada met Bell. Cox: …")])["passages_reach_answer"]
+    assert not trace_marks("Who of Ada, Bell and Cox?", [events[0], asked("Ada Bell Cox")])["passages_reach_answer"]
+
+
 def test_garbled_events_mark_nothing():
     events = [{"kind": kind, "sent": "{", "received": "null"} for kind in ("search", "lm", "python")]
     assert trace_marks("q", events)["passages_reach_answer"] is False

@@ -231,7 +231,7 @@ def test_a_chain_that_is_missing_is_said(tmp_path):
     Folder(tmp_path).fill(ran)
     made = regenerated("qa_runs", tmp_path, chains)
     assert cells(made)["musique / rl", "final"].n == 2
-    assert "1 of 3 specs not run to the end: `hbench run adaptation/qa_musique`." in made.caption
+    assert "1 of 3 specs not run to the end: `hbench run adaptation/musique`." in made.caption
 
 
 def test_revisions_show_shares_of_chains_and_diffs_with_marks(folder, chains):
