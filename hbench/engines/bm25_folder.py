@@ -42,7 +42,7 @@ def index_folder(source: CorpusSource, say: Say) -> Path:
             if not folder.is_dir():
                 _build(source, folder, say)
     except OSError as trouble:
-        raise StepError(f"the index of corpus {source.name} cannot be written to {folder}: {trouble}") from None
+        raise StepError(f"the index of corpus {source.name} cannot be made in {folder}: {trouble}") from None
     return folder
 
 

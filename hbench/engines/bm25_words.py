@@ -62,4 +62,4 @@ def _library():
     except ImportError as missing:
         hint = "pip install 'hbench[retrieval]'"
         raise HbenchError(f"searching a corpus needs the extra 'retrieval' ({missing}): {hint}") from None
-    return STOPWORDS_EN, Stemmer("english").stemWord
+    return STOPWORDS_EN, Stemmer("english", 0).stemWord  # 0: it keeps no words; a hostile query's may be huge

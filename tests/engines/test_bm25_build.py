@@ -189,7 +189,7 @@ def test_documents_without_words_stand_in_the_corpus_all_the_same(texts):
 
 def test_a_disk_that_refuses_is_an_error_of_the_step(tmp_path):
     (tmp_path / "cache").write_text("a file where the folder should be")
-    with pytest.raises(StepError, match="index of corpus listed cannot be written"):
+    with pytest.raises(StepError, match="index of corpus listed cannot be made"):
         index_folder(listed("fox"), silent)
 
 
