@@ -17,7 +17,8 @@ class ColumnBlock(Block):
     format: str = Field("%.3f", description="How a number is written, printf style.")
     statistic: Literal["mean", "difference", "sum", "best", "families", "chains"] = Field(
         "mean",
-        description="mean: over families (or chains, see unit). difference: from the baseline, paired by them. sum: over all specs. best: the highest of them, an oracle's choice. families, chains: how many have a value.",
+        description="mean: over families (or chains, see unit). difference: from the baseline, paired by them. "
+        "sum: over all specs. best: the highest of them, an oracle's choice. families, chains: how many have a value.",
     )
     of: str | None = Field(None, description="The SQL column that it is made of; default: the column's name.")
     interval: bool = Field(True, description="Whether the interval is shown; the CSV file always has it.")
@@ -36,7 +37,9 @@ class PaperValue(Block):
     """What the paper reports for one cell. A bare number stands for its value."""
 
     value: Number = Field(description="The paper's number.")
-    tolerance: Number | None = Field(None, ge=0, description="How far off ours may be and agree; default: the exhibit's.")
+    tolerance: Number | None = Field(
+        None, ge=0, description="How far off ours may be and agree; default: the exhibit's."
+    )
 
 
 Names = Annotated[
@@ -155,7 +158,8 @@ class ExhibitBlock(Block):
 def _check_figure(figure: FigureBlock, rows: Collection[str], columns: Collection[str]) -> None:
     """Raises when a figure names something that is not in the table."""
     unknown = [f"row '{name}'" for name in (figure.series, figure.panels) if name is not None and name not in rows]
-    unknown += [f"column '{name}'" for name in (figure.y, *(level.column for level in figure.levels)) if name not in columns]
+    drawn = (figure.y, *(level.column for level in figure.levels))
+    unknown += [f"column '{name}'" for name in drawn if name not in columns]
     unknown += [f"row or column '{name}'" for name in figure.x if name not in columns and name not in rows]
     if unknown:
         raise wrong(f"figure: no {unknown[0]}", f"rows: {', '.join(rows)}; columns: {', '.join(columns)}")

@@ -150,9 +150,11 @@ td { vertical-align: top; padding: 0 .5em; white-space: pre-wrap; overflow-wrap:
 
 def diff_html(title: str, diffs: Sequence[Diff]) -> str:
     """One page that needs nothing else. Every text is escaped: harnesses and their prompts are not trusted."""
-    head = f"<meta charset=\"utf-8\"><title>{html.escape(title)}</title><style>{STYLE}</style>"
+    named = html.escape(title)
+    head = f'<meta charset="utf-8"><title>{named}</title><style>{STYLE}</style>'
     body = "\n".join(_html_diff(diff) for diff in diffs)
-    return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body><h1>{html.escape(title)}</h1>\n{body}\n</body></html>\n'
+    page = f'<html lang="en"><head>{head}</head>\n<body><h1>{named}</h1>\n{body}\n</body></html>'
+    return f"<!doctype html>\n{page}\n"
 
 
 def _html_diff(diff: Diff) -> str:

@@ -68,7 +68,8 @@ class Values:
         """Of every expression in `nodes`."""
         found = NOTHING
         for node in nodes:
-            found |= self.value(node, here) if isinstance(node, ast.expr) else self.all(ast.iter_child_nodes(node), here)
+            inside = ast.iter_child_nodes(node)
+            found |= self.value(node, here) if isinstance(node, ast.expr) else self.all(inside, here)
         return found
 
     def bind(self, target: ast.AST | None, origins: Origins, state: State) -> None:

@@ -1,4 +1,4 @@
-"""An exhibit as files: Markdown, CSV, LaTeX, plots and diffs. Every number comes from its cells; none is computed here."""
+"""An exhibit as files: Markdown, CSV, LaTeX, plots, diffs. Numbers come from its cells; none is computed here."""
 
 import csv
 import io
@@ -104,7 +104,8 @@ def _one_line(text: str) -> str:
 
 
 def _markdown_row(row: list[str], widths: list[int], labels: int) -> str:
-    cells = [text.ljust(w) if i < labels else text.rjust(w) for i, (text, w) in enumerate(zip(row, widths, strict=True))]
+    sized = enumerate(zip(row, widths, strict=True))
+    cells = [text.ljust(width) if i < labels else text.rjust(width) for i, (text, width) in sized]
     return "| " + " | ".join(cells) + " |"
 
 

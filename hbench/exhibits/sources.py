@@ -52,7 +52,7 @@ def _variant(point: Mapping[str, Any]) -> str:
 
 
 def count_newest_runs(connection: Any) -> None:
-    """Makes the temporary views `counted_runs` and `counted_steps`, from which every exhibit reads, and SQL functions."""
+    """Makes the temporary views `counted_runs` and `counted_steps`, from which every exhibit reads, and functions."""
     add_functions(connection)
     connection.execute(COUNTED_RUNS)
     connection.execute(COUNTED_STEPS)

@@ -1,4 +1,4 @@
-"""Functions that an exhibit's SQL may call: the audits of information flow. Each takes texts and gives JSON, or null."""
+"""Functions that an exhibit's SQL may call: the audits of information flow. Each takes texts; null gives null."""
 
 import json
 from typing import Any

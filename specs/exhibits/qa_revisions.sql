@@ -30,13 +30,14 @@ traced as (
     e.received_digest,
     if(
       e.kind <> 'lm'
-      or e.position = max(e.position) filter (where e.kind = 'lm') over (partition by e.step_key, e.question_id, e.repeat)
-      or bool_or(e.kind = 'python') over (partition by e.step_key, e.question_id, e.repeat),
+      or e.position = max(e.position) filter (where e.kind = 'lm') over its_rollout
+      or bool_or(e.kind = 'python') over its_rollout,
       e.sent_digest, null
     ) as sent_digest
   from events as e
   where e.step_key in (select step_key from chosen where round in (0, rounds))
     and e.role in ('', 'solver')
+  window its_rollout as (partition by e.step_key, e.question_id, e.repeat)
 ),
 
 flows as materialized (

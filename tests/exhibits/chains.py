@@ -72,7 +72,8 @@ def study(families: Sequence[str] = ("musique",), chains: int = 4, rounds: int =
             seed = Proposal(SEED, graded(draw, SCORING), graded(random.Random(family), HELD))
             made.append(Chain(family, "seed", chain, seed))
             for arm, shape in (("rl", [slots] * rounds), ("independent", [slots * rounds])):
-                made.append(Chain(family, arm, chain, seed, tuple(tuple(proposal(draw) for _ in range(n)) for n in shape)))
+                tried = tuple(tuple(proposal(draw) for _ in range(n)) for n in shape)
+                made.append(Chain(family, arm, chain, seed, tried))
     return made
 
 
@@ -114,8 +115,9 @@ class Folder:
         steps: dict[str, str] = {}
         for arm in arms:
             for (purpose, round_, slot), key in self._arm(arm).items():
-                label = {"arm": arm.arm, "family": arm.family, "seed": 0, "round": round_, "slot": slot, "purpose": purpose}
-                labels.append({"spec_digest": spec, "step_id": key, "label": purpose, **label})
+                at = {"family": arm.family, "seed": 0, "round": round_, "slot": slot}
+                labels.append({"spec_digest": spec, "step_id": key, "arm": arm.arm, **at})
+                labels[-1] |= {"purpose": purpose, "label": purpose}
                 steps[key] = "ran"
         told = {"name": arms[0].family, "plan": "adaptation", "file": "specs/qa.yaml", "text": "…"}
         row = {"spec_digest": spec, "point": {"chain": arms[0].chain, "family.name": arms[0].family}, **told}
@@ -195,8 +197,9 @@ class Folder:
         return self._step(["propose", at], {"candidates": [row]}, "propose")
 
     def _select(self, at: str, parent: Proposal, chosen: Proposal) -> str:
-        row = {"rule": "best_candidate", "parent_id": Harness.of(parent.text or "").id, "parent_score": average(parent.dev)}
-        row |= {"chosen_id": Harness.of(chosen.text or "").id, "chosen_score": average(chosen.dev), "kept_parent": False}
+        row = {"rule": "best_candidate", "kept_parent": False}
+        for name, harness in (("parent", parent), ("chosen", chosen)):
+            row |= {f"{name}_id": Harness.of(harness.text or "").id, f"{name}_score": average(harness.dev)}
         return self._step(["select", at], {"selections": [row]}, "select")
 
 

@@ -19,14 +19,16 @@ FIGURE = {
     "y": "em",
     "panels": "family",
     "levels": [{"arm": "seed", "column": "em", "label": "the seed"}, {"arm": "independent", "column": "best"}],
-    "labels": {"round": "rounds of revision", "em": "exact match (EM)", "musique": "MuSiQue", "rl": "RL & proposer <b>"},
+    "labels": {"round": "rounds of revision", "em": "exact match (EM)", "musique": "MuSiQue"}
+    | {"rl": "RL & proposer <b>"},
 }
 ROWS = {"family": ["musique", "2wiki"], "arm": ["base", "rl"], "round": ["0", "1", "2"]}
 
 
 def exhibit(values: bool = True, **more) -> Exhibit:
     """Curves of two arms in two families, a seed and independent proposals; the paper has some of rl's rounds."""
-    fields = {"title": "T", "from": ["x"], "rows": ["family", "arm", "round"], "columns": {"em": "%.2f", "best": "%.2f", "tokens": "%d"}}
+    columns = {"em": "%.2f", "best": "%.2f", "tokens": "%d"}
+    fields = {"title": "T", "from": ["x"], "rows": ["family", "arm", "round"], "columns": columns}
     block = ExhibitBlock.model_validate({**fields, "figure": {**FIGURE, **more}})
     rows, cells = [], []
     for f, family in enumerate(ROWS["family"]):
@@ -47,7 +49,8 @@ def exhibit(values: bool = True, **more) -> Exhibit:
 
 def texts(svg: bytes) -> set[str]:
     """Every text that the picture shows."""
-    return {"".join(node.itertext()).strip() for node in ElementTree.fromstring(svg).iter() if node.tag.endswith("}text")}
+    nodes = ElementTree.fromstring(svg).iter()
+    return {"".join(node.itertext()).strip() for node in nodes if node.tag.endswith("}text")}
 
 
 def test_every_series_panel_line_and_axis_is_named():
@@ -99,7 +102,8 @@ def test_curves_hold_the_cells_with_their_intervals_and_the_papers_apart():
         (2.0, 0.2, 0.18, 0.23),
     ]
     assert [(d.x, d.value) for d in first.curves[2].dots] == [(1.0, 0.2), (2.0, 0.2)]
-    assert [(level.label, round(level.at.value, 2)) for level in first.levels] == [("the seed", 0.1), ("independent, best", 0.3)]
+    flat = [(level.label, round(level.at.value, 2)) for level in first.levels]
+    assert flat == [("the seed", 0.1), ("independent, best", 0.3)]
 
 
 def test_intervals_are_drawn():

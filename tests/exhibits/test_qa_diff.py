@@ -5,11 +5,13 @@ from html.parser import HTMLParser
 from hbench.exhibits.block import DiffBlock
 from hbench.exhibits.diff import Diff, diff_html, diff_markdown, diffs_of, hunks
 
-BLOCK = DiffBlock(before="old", after="new", before_marks="old_marks", after_marks="new_marks", labels={"third": "a third search"})
+COLUMNS = {"before": "old", "after": "new", "before_marks": "old_marks", "after_marks": "new_marks"}
+BLOCK = DiffBlock(**COLUMNS, labels={"third": "a third search"})
 
 
 def row(old, new, old_marks=None, new_marks=None) -> dict:
-    return {"family": "musique", "arm": "rl", "chain": 2, "old": old, "new": new, "old_marks": old_marks, "new_marks": new_marks}
+    named = {"family": "musique", "arm": "rl", "chain": 2}
+    return named | {"old": old, "new": new, "old_marks": old_marks, "new_marks": new_marks}
 
 
 def diff(old: str, new: str, old_marks="{}", new_marks="{}") -> Diff:

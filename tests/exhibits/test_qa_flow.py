@@ -51,7 +51,9 @@ def harness(query: str = "question", prompt: str = "note", more: str = "pass") -
     return found(TWO_SEARCHES.format(query=query, prompt=prompt, more=more))
 
 
-@pytest.mark.parametrize("query", ["note", "f'{question} {note}'", "' '.join([question, note])", "tools.lm('next? ' + note)"])
+@pytest.mark.parametrize(
+    "query", ["note", "f'{question} {note}'", "' '.join([question, note])", "tools.lm('next? ' + note)"]
+)
 def test_a_summary_feeds_the_next_query(query):
     assert "summary_feeds_query" in harness(query=query)
 
@@ -137,7 +139,8 @@ def test_a_check_in_a_function_of_its_own_is_one():
     ],
 )
 def test_a_third_search_is_counted_along_the_longest_way(loop, third):
-    source = "HOPS = 4\ndef twice(t):\n    t.search('a')\n    t.search('b')\n" + f"def run(question, tools):\n    {loop}\n"
+    twice = "HOPS = 4\ndef twice(t):\n    t.search('a')\n    t.search('b')\n"
+    source = f"{twice}def run(question, tools):\n    {loop}\n"
     assert ("third_search" in found(source)) is third
 
 
@@ -177,13 +180,13 @@ def test_code_of_the_harness_itself_is_no_interpreter_loop():
         "ask = tools.lm\n    return ask(str(tools.search(question)))",
         "ask = lambda text: tools.lm(text)\n    return ask(str(tools.search(question)))",
         "def ask(text): return tools.lm(text)\n    return ask(str(tools.search(question)))",
-        "notes = []\n    def note(text): notes.append(text)\n    note(tools.search(question))\n    return tools.lm(str(notes))",
+        "ns = []\n    def note(text): ns.append(text)\n    note(tools.search(question))\n    return tools.lm(str(ns))",
         "d = {}\n    d['p'] = tools.search(question)\n    return tools.lm(d['p'][0]['text'])",
         "a, b = tools.search(question), 1\n    return tools.lm(str(a))",
         "try:\n        p = tools.search(question)\n    except Exception:\n        p = []\n    return tools.lm(str(p))",
         "search = getattr(tools, 'search')\n    return tools.lm(str(search(question)))",
         "if (p := tools.search(question)):\n        return tools.lm(f'{p!r}')\n    return ''",
-        "match tools.search(question):\n        case [p, *_]: return tools.lm(str(p))\n    return tools.lm(str(tools.search(question)))",
+        "match tools.search(question):\n        case [p, *_]: return tools.lm(str(p))\n    return ''",
         "with open('x') as f:\n        p = tools.search(question)\n    return tools.lm(str(p))",
         "p = ''\n    p += tools.search(question)[0]['text']\n    return max([tools.lm(p)], key=len)",
     ],
@@ -192,7 +195,9 @@ def test_passages_are_followed_through_whatever_python_offers(body):
     assert "passages_reach_answer" in found(f"def run(question, tools):\n    {body}\n")
 
 
-@pytest.mark.parametrize("source", ["", "def run(", "x = 1", "def ran(q, t): return t.lm(q)", "\x00", "(" * 500 + ")" * 500])
+@pytest.mark.parametrize(
+    "source", ["", "def run(", "x = 1", "def ran(q, t): return t.lm(q)", "\x00", "(" * 500 + ")" * 500]
+)
 def test_a_source_without_a_harness_has_no_marks(source):
     assert flow_marks(source) is None
 
@@ -273,7 +278,8 @@ def test_the_marks_of_traces_are_marks_of_sources():
 
 
 def event(kind: str, sent, received) -> dict[str, str]:
-    return {"kind": kind, "sent": json.dumps(sent), "received": received if isinstance(received, str) else json.dumps(received)}
+    back = received if isinstance(received, str) else json.dumps(received)
+    return {"kind": kind, "sent": json.dumps(sent), "received": back}
 
 
 def asked(text: str, reply: str = "a reply") -> dict[str, str]:

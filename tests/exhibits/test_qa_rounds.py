@@ -91,7 +91,7 @@ def test_every_account_of_a_run_is_what_plain_python_makes_of_it(folder, chains,
             "selected": selected,
             "mean": lambda c: average(values_of(c)) if c.rounds else None,
             "best": lambda c: max(values_of(c), default=None),
-            "last_proposals": lambda c: average([c.worth(len(c.rounds) - 1, p) for p in c.rounds[-1]]) if c.rounds else None,
+            "last_proposals": lambda c: average(values_of(c)[-len(c.rounds[-1]) :]) if c.rounds else None,
             "proposals": lambda c: len(values_of(c)) or None,
         }
         assert agrees(found[row, "final"], final)
@@ -148,7 +148,8 @@ def test_what_adaptation_uses_adds_up_over_rounds(folder, chains):
                 "em": lambda c: average(c.harnesses[t].held),
             }
             for column, worth in of.items():
-                assert found[row, column].value == pytest.approx(over_chains(chains, "musique", arm, worth).value), column
+                expected = over_chains(chains, "musique", arm, worth).value
+                assert found[row, column].value == pytest.approx(expected), column
     assert found["musique / seed / 0", "solver_tokens"].value == 0
 
 
@@ -185,7 +186,8 @@ def curve(chain: Chain) -> list[tuple[float, float]]:
     """(tokens, EM) after each round; for one round after each number of proposals."""
     points = [(0.0, average(chain.seed.held))]
     if len(chain.rounds) != 1:
-        return points + [(sum(spent(chain, t)), average(chain.harnesses[t].held)) for t in range(1, len(chain.rounds) + 1)]
+        rounds = range(1, len(chain.rounds) + 1)
+        return points + [(sum(spent(chain, t)), average(chain.harnesses[t].held)) for t in rounds]
     k, total = len(chain.rounds[0]), sum(spent(chain, 1))
     before = sum(100 + 10 * i for i in range(FEEDBACK)) + sum(100 + 10 * i for i in range(SCORING))
     return points + [(before + (total - before) * n / k, drawn(chain, n)[0]) for n in range(1, k + 1)]
