@@ -90,7 +90,7 @@ def _hopeful(query, postings, room, keep):
         if last:
             break
         start, stop, times = query.starts[place], query.stops[place], query.times[place]
-        if closed and count * 16 < length:
+        if closed and count * 64 < length:
             for i in range(count):
                 low, high = start, stop
                 while low < high:
