@@ -5,7 +5,7 @@ with
 recalled as (
   select
     step_key,
-    avg(recall) as recall
+    avg(recall order by question_id, repeat) as recall
   from support_recall
   where step_key in (select step_key from chain_rounds)
   group by step_key
@@ -20,7 +20,7 @@ pooled as (
     round + 1 as round,
     count(*) as proposals,
     avg(failed::integer) as failed_share,
-    if(count(em) = count(*), avg(em), null) as mean,
+    if(count(em) = count(*), avg(em order by slot), null) as mean,
     if(count(em) = count(*), max(em), null) as best
   from chain_proposals
   group by all

@@ -4,7 +4,7 @@ with
 recalled as (
   select
     step_key,
-    avg(recall) as recall
+    avg(recall order by question_id, repeat) as recall
   from support_recall
   where step_key in (select step_key from chain_rounds)
   group by step_key
@@ -39,10 +39,10 @@ pooled as (
     seed,
     count(*) as proposals,
     avg(failed::integer) as failed_share,
-    if(count(em) = count(*), avg(em), null) as mean,
+    if(count(em) = count(*), avg(em order by round, slot), null) as mean,
     if(count(em) = count(*), max(em), null) as best,
     if(count(em) filter (where in_last) = count(*) filter (where in_last),
-      avg(em) filter (where in_last), null) as last_proposals
+      avg(em order by slot) filter (where in_last), null) as last_proposals
   from proposed
   group by all
 )

@@ -144,7 +144,7 @@ after_rounds as (
     b.proposals,
     b.solver_tokens + b.proposer_tokens as tokens,
     r.em as selected,
-    if(count(p.em) = count(*), avg(p.em), null) as mean,
+    if(count(p.em) = count(*), avg(p.em order by p.round, p.slot), null) as mean,
     if(count(p.em) = count(*), max(p.em), null) as best
   from budgets as b
   join arms as a
@@ -211,12 +211,12 @@ expected as (
     sum(r.em * (r.selected_place >= z.n)::integer * exp(
       lgamma(greatest(r.selected_place, z.n)) - lgamma(greatest(r.selected_place, z.n) - z.n + 1) - lgamma(z.n)
       - lgamma(z.k + 1) + lgamma(z.n + 1) + lgamma(z.k - z.n + 1)
-    )) as selected,
-    avg(r.em) as mean,
+    ) order by r.slot) as selected,
+    avg(r.em order by r.slot) as mean,
     sum(r.em * (r.best_place >= z.n)::integer * exp(
       lgamma(greatest(r.best_place, z.n)) - lgamma(greatest(r.best_place, z.n) - z.n + 1) - lgamma(z.n)
       - lgamma(z.k + 1) + lgamma(z.n + 1) + lgamma(z.k - z.n + 1)
-    )) as best
+    ) order by r.slot) as best
   from sizes as z
   join ranked as r
     using (spec_digest, arm, family, seed)

@@ -9,22 +9,23 @@ from counted_steps as l
 left join specs as s
   using (spec_digest);
 
--- Means over the questions of each step that ran a harness. score: by the grade that the spec names.
+-- Means over the questions of each step that ran a harness. score: by the grade that the spec names. Here and in what
+-- follows sums of fractions have an order, else their last digits would change from one reading to the next.
 create or replace temporary view chain_scores as
 with
 
 graded as (
   select
     step_key,
-    avg(value) filter (where name = 'em') as em,
-    avg(value) filter (where name = 'f1') as f1
+    avg(value order by question_id, repeat) filter (where name = 'em') as em,
+    avg(value order by question_id, repeat) filter (where name = 'f1') as f1
   from grades
   group by step_key
 )
 
 select
   r.step_key,
-  avg(r.score) as score,
+  avg(r.score order by r.question_id, r.repeat) as score,
   any_value(g.em) as em,
   any_value(g.f1) as f1,
   count(distinct r.question_id) as questions,
