@@ -11,6 +11,7 @@ recalled as (
 ),
 
 -- Of the harnesses that the rounds chose, the one that stood highest on the scoring questions; the earliest of equals.
+-- Not known where those between the first and the last are not measured.
 selected as (
   select
     spec_digest,
@@ -57,7 +58,7 @@ select
   l.em as final,
   l.f1,
   c.recall,
-  if(p.proposals is null, null, s.em) as selected,
+  if(l.rounds = 1 or m.arm is not null, s.em, null) as selected,
   p.mean,
   p.last_proposals,
   p.best,
@@ -68,6 +69,8 @@ from chain_rounds as l
 left join pooled as p
   using (spec_digest, arm, family, seed)
 left join selected as s
+  using (spec_digest, arm, family, seed)
+left join measured_arms as m
   using (spec_digest, arm, family, seed)
 left join recalled as c
   using (step_key)

@@ -227,6 +227,18 @@ def test_without_evaluate_all_only_ends_are_measured_and_no_mean_is_guessed(tmp_
     assert curve_cells["musique / independent / 4", "selected"].value is None
 
 
+def test_without_evaluate_all_chains_of_failures_alone_make_no_mean(tmp_path):
+    """Only failed edits are known without measuring: a mean over the chains that happen to be known is one of failures."""
+    chains = [Chain(**{**vars(c), "evaluate_all": False}) for c in study(chains=3)]
+    chains = [Chain(**{**vars(c), "rounds": ((Proposal(None),) * 2,) * len(c.rounds)}) if c.chain else c for c in chains]
+    Folder(tmp_path).fill(chains)
+    found = cells(regenerated("qa_runs", tmp_path, chains))
+    for column in ("mean", "best", "last_proposals"):
+        assert found["musique / rl", column].value is None and found["musique / independent", column].value is None
+    assert found["musique / rl", "selected"].value is None
+    assert found["musique / independent", "selected"].n == 3
+
+
 def test_a_chain_that_is_missing_is_said(tmp_path):
     chains = study(chains=3)
     ran = [c for c in chains if c.chain < 2]

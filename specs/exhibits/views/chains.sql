@@ -35,6 +35,16 @@ left join graded as g
   using (step_key)
 group by r.step_key;
 
+-- Arms whose candidates are measured on held-out questions: evaluate_all.
+create or replace temporary view measured_arms as
+select distinct
+  spec_digest,
+  arm,
+  family,
+  seed
+from chain_steps
+where purpose = 'held_out_candidate';
+
 -- The harness after t rounds (0: the first one). dev: its score on the scoring questions on which it was chosen.
 create or replace temporary view chain_rounds as
 with
@@ -133,7 +143,8 @@ left join (
   on ran.step_key = h.step_key;
 
 -- Every proposal with what it is worth on held-out questions: a failed edit and a no-change keep the parent's score.
--- dev: its score on the scoring questions, null where nothing was run. em and f1 are null where nobody measured them.
+-- dev: its score on the scoring questions, null where nothing was run. em and f1 are null in arms that are not measured:
+-- there only failed edits would be known, and a mean over chains would be one of the failures.
 create or replace temporary view chain_proposals as
 with
 
@@ -166,8 +177,8 @@ select
   c.harness_id,
   c.harness_id is null and c.outcome <> 'no_change' as failed,
   t.dev,
-  if(c.harness_id is null, p.em, t.em) as em,
-  if(c.harness_id is null, p.f1, t.f1) as f1
+  case when m.arm is null then null when c.harness_id is null then p.em else t.em end as em,
+  case when m.arm is null then null when c.harness_id is null then p.f1 else t.f1 end as f1
 from chain_steps as l
 join candidates as c
   using (step_key)
@@ -175,4 +186,6 @@ left join trials as t
   using (spec_digest, arm, family, seed, round, slot)
 left join chain_rounds as p
   using (spec_digest, arm, family, seed, chain, round)
+left join measured_arms as m
+  using (spec_digest, arm, family, seed)
 where l.purpose = 'propose';
