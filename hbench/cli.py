@@ -23,6 +23,13 @@ SpecFile = Annotated[str, typer.Argument(metavar="SPEC", help="A spec file, or i
 Overrides = Annotated[list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Laid on last.")]
 
 
+@app.callback()
+def every(parts: Annotated[list[Path] | None, typer.Option(help="A folder with parts of your own, beside ./parts.")] = None) -> None:
+    """Measure, adapt, learn and distil agent harnesses: YAML specs in, DuckDB tables out."""
+    if parts:
+        os.environ["HBENCH_PARTS"] = os.pathsep.join(str(folder.absolute()) for folder in parts)
+
+
 class Format(str, Enum):
     table = "table"
     csv = "csv"
@@ -75,6 +82,9 @@ def run(
     from hbench.spec import load
 
     result = execute(load(spec, overrides or []), Options(results, limit, retry_failed, quiet))
+    if quiet:  # else each was told when it happened
+        for error in dict.fromkeys(result.errors):
+            typer.echo(error.splitlines()[-1], err=True)
     _tell(result)
 
 
@@ -87,8 +97,11 @@ def _tell(result) -> None:
         typer.echo(result.folded, err=True)
     if result.outcome != "finished":
         typer.echo(f"finished work is kept; run the same command to go on from here:\n  {command_line()}", err=True)
-        sys.stdout.flush()
-        raise typer.Exit(130 if result.outcome == "interrupted" else 1)
+        if result.outcome == "interrupted":
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(130)  # a library that is busy in a thread would keep the process for seconds
+        raise typer.Exit(1)
 
 
 @app.command()

@@ -120,7 +120,7 @@ class OpenAILM:
             return LMError("connection", f"{type(trouble).__name__}: {trouble}"[:200]), 0.0
         if status == 200:
             return read_reply(raw, request, time.perf_counter() - started), 0.0
-        error = refusal(status, raw)
+        error = refusal(status, raw, request)
         error = replace(error, message=self._hide(error.message))
         if status == 429 and wait:
             self._limit.hold(wait)  # the others would only be refused too

@@ -29,6 +29,16 @@ _TOO_LONG = re.compile(
 )
 
 
+# As OpenAI and vLLM word it: "maximum context length is 2048 tokens … 4196 tokens (100 in the messages, 4096 in the completion)".
+_CONTEXT = re.compile(r"length[^0-9]{0,12}([\d,]+)", re.IGNORECASE)
+_MESSAGES = re.compile(
+    r"([\d,]+)\s*(?:tokens )?(?:in|from|of) (?:the |your )?(?:messages|prompt|input)"
+    r"|(?:prompt|input|messages) (?:contains|has|have)(?: at least)? ([\d,]+)",
+    re.IGNORECASE,
+)
+LONG_BODY_CHARS = 100_000
+
+
 def body_of(request: Request, model: str) -> bytes:
     """The JSON body. Zeros are sent as zeros; a null in `sampling.extra` takes a field out that a server refuses."""
     sampling = request.sampling
@@ -72,16 +82,31 @@ def read_choices(raw: bytes, request: Request, asked: int, seconds: float = 0.0)
     return [found.get(index, _bad(f"choice {index} of {asked} is missing")) for index in range(asked)]
 
 
-def refusal(status: int, raw: bytes) -> LMError:
-    """What an answer other than 200 means, with the server's own words, cut."""
+def refusal(status: int, raw: bytes, asked: Request | None = None) -> LMError:
+    """What an answer other than 200 means, with the server's own words, cut.
+
+    too_long: the messages that were asked are too long by themselves. A context that only `max_tokens` overflows, or a
+    proxy that takes no bodies of ordinary size, is the machine's or the spec's fault: bad_request.
+    """
     said = server_message(raw)
-    if status == 413 or (status in (400, 422) and _TOO_LONG.search(said)):
+    long_body = asked is not None and sum(len(m.content) for m in asked.messages) > LONG_BODY_CHARS
+    if (status == 413 and long_body) or (status in (400, 422) and _TOO_LONG.search(said) and not _fits(said)):
         return LMError("too_long", f"{status}: {said}")
     if status == 429:
         return LMError("rate_limit", f"{status}: {said}")
     if status in (408, 504):
         return LMError("timeout", f"{status}: {said}")
     return LMError("server" if status >= 500 else "bad_request", f"{status}: {said}")
+
+
+def _fits(said: str) -> bool:
+    """Whether the server's own numbers say that the messages alone would have had room."""
+    context, messages = _CONTEXT.search(said), _MESSAGES.search(said)
+    return bool(context and messages) and _number(messages) < _number(context)
+
+
+def _number(found: re.Match) -> int:
+    return int(next(group for group in found.groups() if group).replace(",", ""))
 
 
 def server_message(raw: bytes) -> str:

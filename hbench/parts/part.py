@@ -1,5 +1,6 @@
 """Parts: components named in YAML by `kind`. The validated block is the component."""
 
+import hashlib
 import importlib
 import importlib.util
 import os
@@ -26,8 +27,20 @@ class Part(BaseModel):
     def to_json(self) -> dict[str, Any]:
         """Everything of this part that can change a result: fields, version, and `versions()` of its libraries."""
         fields = self.model_dump(mode="json")
+        source = source_digest(type(self))
         libraries = dict(self.versions()) if hasattr(self, "versions") else {}
-        return {**fields, "version": self.version, **({"libraries": libraries} if libraries else {})}
+        also = {"libraries": libraries, "source": source}
+        return {**fields, "version": self.version, **{name: value for name, value in also.items() if value}}
+
+
+@cache
+def source_digest(part: type[Part]) -> str:
+    """16 hex digits of the file of a part that does not ship with hbench: editing it is a change. "" for our own parts,
+    whose `version` is raised instead."""
+    file = getattr(sys.modules.get(part.__module__), "__file__", None)
+    if part.__module__.startswith("hbench.") or file is None:
+        return ""
+    return hashlib.sha256(Path(file).read_bytes()).hexdigest()[:16]
 
 
 def parts_folders(sort: str) -> list[Path]:
@@ -82,5 +95,5 @@ def any_of(sort: str) -> Any:
 
 def build(sort: str, block: dict[str, Any]) -> Part:
     """The part that `block` (as written by `to_json`) describes."""
-    fields = {k: v for k, v in block.items() if k not in ("version", "libraries")}
+    fields = {k: v for k, v in block.items() if k not in ("version", "libraries", "source")}
     return find(sort, block["kind"]).model_validate(fields)

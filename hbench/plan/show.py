@@ -38,7 +38,8 @@ def question_count(step: Step) -> int:
     split = source.step if isinstance(source, Port) else source
     sizes = split.params["sizes"]
     size = sizes[split.params["role"]]
-    return sizes["feedback"] if size == "same_as_feedback" else size
+    whole = sizes["feedback"] if size == "same_as_feedback" else size
+    return min(whole, split.params.get("most", whole))
 
 
 def show(plan: Plan, states: Mapping[str, str]) -> str:

@@ -9,6 +9,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hbench.core.digest import Json
+from hbench.core.failure import HbenchError
+from hbench.core.model import ModelRef
 from hbench.plan import Plan, compile
 from hbench.runtime.execute import Ended, Execution
 from hbench.runtime.progress import Progress
@@ -65,8 +68,9 @@ def run(specs: Sequence[Any], options: Options = Options()) -> RunResult:
             execution.run()
         outcome = "failed" if any(e.status == "failed" for e in execution.ended.values()) else "finished"
     except KeyboardInterrupt:
-        pass
+        progress.say("stopping; what is finished is kept")
     finally:
+        _deaf_to_ctrl_c()  # a second one would cut off the last lines of the journal
         services.close()
         for record in records:
             record.close(outcome)
@@ -79,7 +83,15 @@ def machine_of(specs: Sequence[Any], results: Path) -> Machine:
     """The machine settings of the first spec (a sweep's points share them) and how every model is reached."""
     block = specs[0].machine
     refs = [ref for spec in specs for arm in spec.arms.values() for ref in arm.models()]
-    models = {ref.digest: (ref, block.model_settings(ref.name)) for ref in refs}
+    models: dict[str, tuple[ModelRef, Json]] = {}
+    for ref in refs:
+        settings = block.model_settings(ref.name)
+        known, before = models.setdefault(ref.digest, (ref, settings))
+        if before != settings:
+            raise HbenchError(
+                f"machine.models: {known.name} and {ref.name} are one model by all that is hashed, but are reached in two "
+                "ways; give them one name, or say in the spec how they differ (revision, adapter, chat_template …)"
+            )
     return Machine(results, models, block.sandbox, block.in_flight, block.workers)
 
 
@@ -131,6 +143,11 @@ class Folding:
         self._done.set()
         self._thread.join()
         return self._fold(10.0)
+
+
+def _deaf_to_ctrl_c() -> None:
+    if threading.current_thread() is threading.main_thread():
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 class _sigterm_is_ctrl_c:

@@ -50,6 +50,11 @@ class SplitBlock(Block):
     redraw: Literal["never", "each_round"] = Field(
         "never", description="each_round draws new feedback and scoring questions every round, as in QA."
     )
+    most: Whole | None = Field(
+        None,
+        ge=1,
+        description="Only the first so many questions of each split, as `hbench run --limit` sets it; no split moves.",
+    )
     allow_fewer: bool = Field(
         False, description="Whether a family with too few questions gives smaller splits, shown in every exhibit."
     )
@@ -59,9 +64,9 @@ class SplitBlock(Block):
         return {"feedback": self.feedback, "scoring": self.scoring, "evaluation": self.evaluation}
 
     def limited(self, most: int) -> Self:
-        """No split above `most`."""
-        fewer = {role: min(size, most) for role, size in self.sizes().items() if isinstance(size, int)}
-        return self.model_copy(update=fewer)
+        """The first `most` of each split; itself where none has more."""
+        more = any(isinstance(size, int) and size > most for size in self.sizes().values())
+        return self.model_copy(update={"most": most}) if more else self
 
 
 class EvaluationSplits(SplitBlock):

@@ -23,11 +23,11 @@ _KEPT = 32  # pools remembered; three splits of a family in one run draw its que
 
 
 def split(params: Json, inputs: Mapping[str, Artifact], services: Services) -> Output:
-    """params: family (block), role, sizes (role -> count, scoring may be same_as_feedback), seed, allow_fewer, round.
+    """params: family (block), role, sizes (role -> count, scoring may be same_as_feedback), seed, allow_fewer, round, most.
 
     Value: role, family, questions, asked, got. Passed over: duplicates, and questions whose own answer scores below 1.
     A `round` (0 unless given) moves feedback and scoring on through the pool, and to its start again where it ends; the
-    evaluation questions never move. Raises StepError when the pool is too small (unless allow_fewer) or when two roles
+    evaluation questions never move. `most` takes the first so many of the role's questions. Raises StepError when the pool is too small (unless allow_fewer) or when two roles
     share a question.
     """
     family = build("families", params["family"])
@@ -40,7 +40,8 @@ def split(params: Json, inputs: Mapping[str, Artifact], services: Services) -> O
     roles = cut(found, got, round_)
     check_disjoint(roles)
     source = "feedback" if params["role"] == "scoring" and params["sizes"].get("scoring") == SAME else params["role"]
-    return _output(params["role"], family.name, roles[source], sizes[source])
+    asked, most = sizes[source], params.get("most")
+    return _output(params["role"], family.name, roles[source][:most], min(asked, most or asked))
 
 
 def cut(distinct: Sequence[Question], sizes: Mapping[str, int], round_: int = 0) -> dict[str, list[Question]]:

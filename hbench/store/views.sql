@@ -5,7 +5,8 @@ create or replace view labelled_steps as
 with newest as (
     select
         spec_digest,
-        run_id
+        run_id,
+        limited
     from runs
     where outcome = 'finished'
     qualify row_number() over (
@@ -25,7 +26,8 @@ select
     labels.step_id,
     done.step_key,
     done.status,
-    newest.run_id
+    newest.run_id,
+    newest.limited
 from plan_labels as labels
 join newest on newest.spec_digest = labels.spec_digest
 join specs on specs.spec_digest = labels.spec_digest
@@ -58,7 +60,8 @@ group by rollouts.step_key, rollouts.candidate;
 
 -- held_out: Mean held-out score per spec, arm, family and harness. `purpose` says which harness: the arm's last
 -- (held_out), its first (held_out_seed), a round's parent (held_out_round) or a candidate (held_out_candidate).
--- score is NULL where nothing was run: a failed edit.
+-- score is NULL where nothing was run: a failed edit. limited: the N of --limit N, a quick look and no result. For one
+-- number an arm, take `purpose = 'held_out'` and say which spec.
 create or replace view held_out as
 select
     steps.spec_digest,
@@ -66,6 +69,7 @@ select
     steps.arm,
     steps.family,
     steps.seed,
+    steps.limited,
     steps.purpose,
     steps.round,
     steps.slot,
@@ -102,10 +106,41 @@ join selections on selections.step_key = steps.step_key
 where steps.purpose = 'select';
 
 -- candidate_scores: Every candidate with its mean score, on the scoring and on the evaluation questions (`split`).
--- A candidate is `failed` when nothing was run, because its edit failed. Its score and place are then NULL. Place 1 is
--- the best of its round, and equal scores stand in the order proposed.
+-- A candidate is `failed` when its edit failed: it was not run, and its score and place are NULL. An edit that changes
+-- nothing is none: it has its parent's score. Place 1 is the best of its round; equal scores stand in the order proposed.
 create or replace view candidate_scores as
-with scored as (
+with parents as (
+    select
+        steps.spec_digest,
+        steps.arm,
+        steps.family,
+        steps.seed,
+        if(steps.purpose = 'held_out_seed', 0, steps.round) as round,
+        if(steps.purpose = 'parent_scoring', 'scoring', 'evaluation') as split,
+        any_value(scores.score) as score,
+        any_value(scores.exact) as exact,
+        any_value(scores.completion_rate) as completion_rate
+    from labelled_steps as steps
+    join step_scores as scores on scores.step_key = steps.step_key
+    where steps.purpose in ('parent_scoring', 'held_out_seed', 'held_out_round')
+    group by all
+),
+
+outcomes as (
+    select
+        steps.spec_digest,
+        steps.arm,
+        steps.family,
+        steps.seed,
+        steps.round,
+        steps.slot,
+        candidates.outcome
+    from labelled_steps as steps
+    join candidates on candidates.step_key = steps.step_key
+    where steps.purpose = 'propose'
+),
+
+scored as (
     select
         steps.spec_digest,
         steps.spec,
@@ -116,13 +151,28 @@ with scored as (
         steps.slot,
         if(steps.purpose = 'candidate_scoring', 'scoring', 'evaluation') as split,
         scores.harness_id,
-        scores.score is null as failed,
-        scores.score,
-        scores.exact,
-        scores.completion_rate,
+        outcomes.outcome,
+        coalesce(outcomes.outcome not in ('applied', 'no_change'), scores.score is null) as failed,
+        if(outcomes.outcome = 'no_change', parents.score, scores.score) as score,
+        if(outcomes.outcome = 'no_change', parents.exact, scores.exact) as exact,
+        if(outcomes.outcome = 'no_change', parents.completion_rate, scores.completion_rate) as completion_rate,
         steps.step_key
     from labelled_steps as steps
     left join step_scores as scores on scores.step_key = steps.step_key
+    left join outcomes
+        on outcomes.spec_digest = steps.spec_digest
+        and outcomes.arm = steps.arm
+        and outcomes.family = steps.family
+        and outcomes.seed = steps.seed
+        and outcomes.round = steps.round
+        and outcomes.slot = steps.slot
+    left join parents
+        on parents.spec_digest = steps.spec_digest
+        and parents.arm = steps.arm
+        and parents.family = steps.family
+        and parents.seed = steps.seed
+        and parents.round = steps.round
+        and parents.split = if(steps.purpose = 'candidate_scoring', 'scoring', 'evaluation')
     where steps.purpose in ('candidate_scoring', 'held_out_candidate')
 )
 select

@@ -135,6 +135,7 @@ pooled as (
     family,
     seed,
     count(*) as proposals,
+    count(kept_score) as known,
     if(count(kept_score) = count(*), avg(kept_score), null) as score,
     if(count(kept_exact) = count(*), avg(kept_exact), null) as exact,
     if(count(kept_score) = count(*), avg(if(failed, 0, kept_score)), null) as failed_as_zero,
@@ -145,6 +146,16 @@ pooled as (
       avg((not failed and kept_dev = 0)::integer), null) as dev_zero_share
   from proposals
   group by all
+),
+
+-- A mean over the families (or seeds) whose proposals happen to be known would be one of the failures: without
+-- evaluate_all only failed edits are. So an arm has these numbers for all of its units or for none.
+known_arms as (
+  select
+    arm,
+    bool_and(known = proposals) as whole
+  from pooled
+  group by all
 )
 
 select
@@ -153,11 +164,11 @@ select
   a.family,
   a.seed,
   a.question_set,
-  if(a.rounds = 1, p.score, a.final_score) as score,
-  if(a.rounds = 1, p.exact, a.final_exact) as exact,
-  if(a.rounds = 1, p.failed_as_zero, null) as failed_as_zero,
-  if(a.rounds = 1, p.failed_left_out, null) as failed_left_out,
-  p.oracle_best,
+  if(a.rounds = 1, if(k.whole, p.score, null), a.final_score) as score,
+  if(a.rounds = 1, if(k.whole, p.exact, null), a.final_exact) as exact,
+  if(a.rounds = 1 and k.whole, p.failed_as_zero, null) as failed_as_zero,
+  if(a.rounds = 1 and k.whole, p.failed_left_out, null) as failed_left_out,
+  if(k.whole, p.oracle_best, null) as oracle_best,
   if(a.rounds > 0, a.final_score, null) as selected,
   p.failed_share,
   p.dev_zero_share,
@@ -166,6 +177,8 @@ select
 from arms as a
 left join pooled as p
   using (spec_digest, arm, family, seed)
+left join known_arms as k
+  on k.arm = a.arm
 order by
   a.arm,
   a.family,

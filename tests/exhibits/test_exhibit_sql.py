@@ -214,3 +214,15 @@ def test_the_sql_of_every_exhibit_is_lower_case_and_ordered(name):
     sql = "\n".join(line.split("--")[0] for line in read(name)[1].splitlines())
     assert sql == sql.lower()
     assert "order by" in sql.split("\nselect\n")[-1]
+
+
+def test_an_arm_of_which_only_the_failures_are_known_has_no_mean():
+    """Without evaluate_all the mean was taken over the families in which every edit had failed: it said 0.250 for an arm
+    whose other family scored 1.0."""
+    failing = Point("independent", "maze", 0, {"d": (0.25, 0.0)}, {"q": (0.25, 0.0)}, ((Trial("no_block"),),), (-1,), False)
+    solving = Trial("applied", {"d": (1.0, 1.0)}, {"q": (1.0, 1.0)})
+    solved = Point("independent", "lcm", 0, {"d": (0.25, 0.0)}, {"q": (0.25, 0.0)}, ((solving,),), (0,), False)
+    exhibit = regenerated("proposal_quality", [failing, solved])
+    for column in ("score", "exact", "difference", "failed_as_zero", "oracle_best"):
+        assert value(exhibit, "independent", column) is None, column
+    assert value(exhibit, "independent", "selected") == 0.625

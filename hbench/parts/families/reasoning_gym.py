@@ -16,7 +16,7 @@ from hbench.core.question import Question
 from hbench.parts.families import _library, _pool
 from hbench.parts.families._descriptions import describe
 from hbench.parts.families._framing import reword
-from hbench.parts.families._guards import WRONG, is_right
+from hbench.parts.families._guards import WRONG, is_formula, is_right, only_literals
 from hbench.parts.part import Part
 
 EXACT = 1.0 - 1e-9  # a score from here on is exact: room for floating-point noise only
@@ -98,6 +98,8 @@ class ReasoningGym(Part):
         family = metadata.get("source_dataset", self.name)  # of a composite: the family this question is from
         entry = _pool.revive({"question": question.text, "answer": question.answer, "metadata": metadata})
         scorer = _scorer(self.name, json.dumps(self.settings, sort_keys=True))  # outside try: no fault of the answer
+        if not is_formula(family, answer):
+            return 0.0
         try:
             with contextlib.redirect_stdout(io.StringIO()):  # tower_of_hanoi prints what it does not like
                 score = float(scorer.score_answer(answer, entry))
@@ -112,4 +114,6 @@ class ReasoningGym(Part):
 
 @cache
 def _scorer(name: str, settings: str) -> Any:
-    return _library.dataset(name, json.loads(settings), seed=0, size=1)
+    made = _library.dataset(name, json.loads(settings), seed=0, size=1)
+    only_literals()
+    return made

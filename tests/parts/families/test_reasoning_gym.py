@@ -173,3 +173,42 @@ def test_a_library_that_fails_to_draw_is_an_error_of_the_step():
 
     with pytest.raises(StepError, match="cannot make questions 0 to 2 of maze: AssertionError"):
         _pool.entries("maze", {"min_grid_size": 1}, seed=0, start=0, stop=2)
+
+
+REPLACES_MAX = (
+    "__import__('sys').modules['hbench.parts.families.reasoning_gym'].__dict__.__setitem__('max', lambda *_: 1.0)"
+)
+
+
+@pytest.mark.parametrize("name", ["binary_matrix", "spiral_matrix", "string_insertion", "n_queens", "composite"])
+def test_an_answer_that_is_a_program_is_not_run(name):
+    """Scorers call eval() on the answer: one answer replaced `max` in the grading process and got 1.0."""
+    settings = {"datasets": [{"name": "spiral_matrix", "weight": 1.0}]} if name == "composite" else {}
+    family = ReasoningGym(kind="reasoning_gym", name=name, settings=settings)
+    (question,) = family.questions(0, 1, 3)
+    assert family.grade(REPLACES_MAX, question)["score"] == 0.0
+    assert family.grade("nothing right", question)["score"] == 0.0
+
+
+def test_a_list_still_counts_as_the_library_counts_it():
+    family = ReasoningGym(kind="reasoning_gym", name="spiral_matrix")
+    (question,) = family.questions(0, 1, 3)
+    as_list = str([int(n) for n in question.answer.split()])
+    assert family.grade(question.answer, question)["score"] == 1.0
+    assert family.grade(as_list, question)["score"] == 0.1
+
+
+@pytest.mark.parametrize(
+    "answer", ["eval(chr(95)+chr(95))", "exec('1')", "x.__class__", "(1).real", "open(3)", "[1][0]", "lambda: 1", "print(2)"]
+)
+def test_what_sympy_would_run_is_no_formula(answer):
+    from hbench.parts.families._guards import is_formula
+
+    assert not is_formula("countdown", answer)
+
+
+@pytest.mark.parametrize("answer", ["(25-3)*2", "3*x**2 + 2.5*x + C", "sin(x)/2 + log(Abs(x))", "x**3/3 + C", "sqrt(2)*x", "7"])
+def test_a_formula_goes_to_sympy(answer):
+    from hbench.parts.families._guards import is_formula
+
+    assert is_formula("simple_integration", answer)

@@ -31,7 +31,7 @@ def prepare(channel: int) -> None:
             _families[key] = family
             gc.collect()
             gc.freeze()  # a fork that collects would copy all of the libraries' pages
-        reply = {"own_process_per_answer": bool(_families[key].own_process_per_answer)}
+        reply = {"own_process_per_answer": bool(getattr(_families[key], "own_process_per_answer", True))}
     except BaseException as trouble:
         reply = {"error": f"{type(trouble).__name__}: {trouble}"[:2000]}
     wire.send(channel, reply)
