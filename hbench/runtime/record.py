@@ -1,6 +1,7 @@
 """What is written down about a run: versions, machine, how each step ended."""
 
 import os
+import socket
 import subprocess
 import sys
 import time
@@ -26,7 +27,7 @@ class RunRecord:
             "spec_digest": plan.spec.digest,
             "started_at": now(),
             "versions": versions(),
-            "machine": machine,
+            "machine": {**machine, **here()},
             "git_commit": git_commit(),
             "limited": limit,
         }
@@ -52,6 +53,13 @@ class RunRecord:
 
     def _append(self, outcome: str | None, ended_at: str | None) -> None:
         self._journal.append({"runs": [{**self._row, "outcome": outcome, "ended_at": ended_at}]})
+
+
+def here() -> dict[str, Any]:
+    """Facts of the machine that a run was made on."""
+    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count()
+    memory = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    return {"host": socket.gethostname(), "cores": cores, "memory_gb": round(memory / 2**30, 1)}
 
 
 def now() -> str:

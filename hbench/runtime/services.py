@@ -76,7 +76,18 @@ class RunServices:
 
     def made_with(self) -> Json:
         """Facts of this run that are noted with each step and never hashed."""
-        return {"sandbox": self._jails.kind if self._jails is not None else None, **self._versions}
+        sandbox = self._jails.kind if self._jails is not None else None
+        documents = {digest[:16]: len(corpus.index) for digest, corpus in self._corpora.items()}
+        return {"sandbox": sandbox, "documents": documents, **self._versions}
+
+    def engine(self, model: ModelRef) -> str:
+        """What serves the model in this run, for the record: an address, a file, or a library with its version."""
+        known, settings = self.machine.models.get(model.digest, (model, {}))
+        if known.identity.get("kind") in ("recorded", "rules"):
+            return str(known.identity["kind"])
+        if settings.get("base_url") or settings.get("port"):
+            return f"openai {settings.get('base_url') or settings['port']}"
+        return f"transformers {self._versions.get('transformers', '?')}"
 
     def jails(self) -> Any:
         with self._lock:
@@ -175,6 +186,9 @@ class StepServices:
             for worker in workers:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
+
+    def engine(self, model: ModelRef) -> str:
+        return self._run.engine(model)
 
     def report_progress(self, done: int, total: int) -> None:
         self._run.progress.step(self._label, done, total)

@@ -116,6 +116,9 @@ def overridden(tree: Tree, overrides: Sequence[str]) -> tuple[Tree, list[Problem
             said = f"{text!r}: {made.problems[0].what}" if "" not in place else f"expected a.b=value, got {text!r}"
             problems.append(Problem(COMMAND_LINE, said))
             continue
+        if place[0] == "extends":
+            problems.append(Problem(COMMAND_LINE, f"{text!r}: a file names what it extends", "write a small spec"))
+            continue
         at = made.tree.mark((place[0],))
         mark = replace(COMMAND_LINE, written=at.written, hidden=at.hidden)
         tree = overlay(_narrowed(tree, place), setting(place, made.tree.values[place[0]], mark))

@@ -33,7 +33,8 @@ class Walk:
         for key, value in node.value:
             trouble = _key_trouble(key)
             if trouble:
-                self.report(place, self.mark_of(key), *trouble)
+                known = (*place, key.value) if key.id == "scalar" else place
+                self.report(known, self.mark_of(key), *trouble)  # what else is wrong beside it is told too
             elif key.value in kept:
                 first = self.marks[(*place, key.value)]
                 what = f"key '{key.value}' is given twice"

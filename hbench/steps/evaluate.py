@@ -31,7 +31,7 @@ def evaluate(params: Json, inputs: Mapping[str, Artifact], services: Services) -
     setting = RunSetting.of(params)
     harness = Harness(value["files"])
     rollouts = _run_missing(harness, questions, setting, services)
-    rows = {"harnesses": harness_rows(harness), "models": [model_row(setting.solver)]}
+    rows = {"harnesses": harness_rows(harness), "models": [model_row(setting.solver, services.engine(setting.solver))]}
     return Output(_summary(value, questions, rollouts, setting.grade), rows)
 
 

@@ -29,7 +29,9 @@ def propose(params: Json, inputs: Mapping[str, Artifact], services: Services) ->
     request = Request(_messages(params, told), proposer.sampling, params["seed"])
     reply = services.ask(proposer, [request])[0]
     candidate = revise(parent, Response(reply.text, reply.finish_reason), build("edits", params["edit"]))
-    return Output(_value(candidate, reply), _rows(candidate, reply, request, proposer))
+    rows = _rows(candidate, reply, request, proposer)
+    rows["models"] = [model_row(proposer, services.engine(proposer))]
+    return Output(_value(candidate, reply), rows)
 
 
 def _messages(params: Json, told: Json) -> tuple:
@@ -98,6 +100,5 @@ def _rows(candidate: Candidate, reply: Reply, request: Request, proposer) -> dic
         "candidates": [row],
         "events": [event],
         "harnesses": harness_rows(candidate.harness) if candidate.harness else [],
-        "models": [model_row(proposer)],
         "texts": [{"digest": d, "text": t} for d, t in texts.items()],
     }

@@ -42,13 +42,14 @@ def model_ref(block: Json) -> ModelRef:
     return ModelRef(block["role"], "", block["identity"], Sampling(**sampling))
 
 
-def model_row(model: ModelRef) -> dict[str, Json]:
-    """The row of table `models` for a step that asked this model."""
+def model_row(model: ModelRef, engine: str) -> dict[str, Json]:
+    """The row of table `models` for a step that asked this model; engine: what served it."""
     known = model.identity
     return {
         "role": model.role,
         "model": str(known.get("weights") or known.get("file") or known.get("name") or known.get("kind", "")),
         "revision": known.get("revision") or known.get("as_of"),
+        "engine": engine,
         "sampling": model.sampling.to_json(),
         "identity": known,
     }

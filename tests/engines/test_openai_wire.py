@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from hbench.core.message import LMError
-from hbench.engines.openai_wire import body_of, read_choices, read_reply, server_message
+from hbench.core.message import LMError, Message, Request, Sampling
+from hbench.engines.openai_wire import body_of, read_choices, read_reply, refusal, server_message
 from hbench.engines.stops import cut_at_stop, tidy_stops
 from tests.engines.asking import ask
 from tests.where import cases
@@ -72,3 +72,24 @@ def test_the_earliest_stop_cuts_and_the_empty_one_is_nothing():
 )
 def test_the_servers_own_words_are_found(raw, words):
     assert server_message(raw) == words
+
+
+@pytest.mark.parametrize(
+    ("said", "kind"),
+    [
+        ("This model's maximum context length is 2048 tokens. However, you requested 4196 tokens (100 in the messages, 4096 in the completion).", "bad_request"),
+        ("This model's maximum context length is 2048 tokens. However, your messages resulted in 2500 tokens.", "too_long"),
+        ("maximum context length is 2048 tokens. However, you requested 64 output tokens and your prompt contains at least 3000 input tokens", "too_long"),
+        ("maximum context length is 2048 tokens. However, you requested 4096 output tokens and your prompt contains at least 300 input tokens", "bad_request"),
+    ],
+)  # fmt: skip
+def test_a_context_that_only_max_tokens_overflows_is_not_the_harness_s_fault(said, kind):
+    """A spec with too large max_tokens gave every question the score 0: it was taken for a prompt that is too long."""
+    assert refusal(400, json.dumps({"error": {"message": said}}).encode()).kind == kind
+
+
+def test_a_proxy_that_takes_no_ordinary_body_is_the_machine_s_fault():
+    short = Request((Message("user", "hello"),), Sampling())
+    long = Request((Message("user", "x" * 200_000),), Sampling())
+    assert refusal(413, b"too large", short).kind == "bad_request"
+    assert refusal(413, b"too large", long).kind == "too_long"

@@ -153,3 +153,95 @@ def test_without_a_jail_code_is_run_only_when_the_spec_says_so_aloud(world):
     world.hbench("run", "specs/toy.yaml", "arms=null", "rounds=0", "machine.sandbox=none")
     made = world.sql("select distinct json_extract_string(made_with, '$.sandbox') as jail from steps where kind = 'evaluate'")
     assert made == [{"jail": "none"}]
+
+
+def test_what_an_unconfined_harness_scored_is_never_taken_for_a_jailed_result(world):
+    """A harness that read gold from the results folder under sandbox: none had its score reused by a jailed run."""
+    rounds = ("arms=null", "rounds=0")
+    world.hbench("run", "specs/toy.yaml", *rounds, "machine.sandbox=none")
+    assert statuses(world.hbench("run", "specs/toy.yaml", *rounds))["ran"] >= 1
+    jails = world.sql("select distinct json_extract_string(made_with, '$.sandbox') as jail from steps where kind = 'evaluate'")
+    assert len(jails) == 2 and {"jail": "none"} in jails
+
+
+def test_editing_a_part_of_ones_own_is_a_change(world):
+    """A grader in the working folder was edited, and the same command answered with the old scores."""
+    family = world.folder / "parts/families/own.py"
+    family.parent.mkdir(parents=True)
+    text = OWN
+    family.write_text(text)
+    spec = SERVED.split("solver:")[0].replace("kind: toy", "kind: own") + "solver: {kind: recorded, file: replies/solver.jsonl}\n"
+    (world.folder / "specs/own.yaml").write_text(spec)
+    world.hbench("run", "specs/own.yaml")
+    family.write_text(text.replace("0.25", "0.75"))
+    assert statuses(world.hbench("run", "specs/own.yaml"))["ran"] >= 1
+    scores = world.sql("select distinct score from rollouts order by score")
+    assert scores == [{"score": 0.25}, {"score": 0.75}]
+
+
+OWN = '''
+"""A family of one's own."""
+
+from typing import Literal
+
+from hbench.core.question import Question
+from hbench.parts.part import Part
+
+
+class Own(Part):
+    """A family of one's own."""
+
+    kind: Literal["own"]
+    name: str = "own"
+
+    def describe(self):
+        return "Anything."
+
+    def versions(self):
+        return {}
+
+    def questions(self, start, stop, seed):
+        return [Question.of(self.name, f"What is {i}?", str(i), i, None, i) for i in range(start, stop)]
+
+    def grade_names(self):
+        return ("score",)
+
+    def grade(self, answer, question):
+        return {"score": 0.25}
+'''
+
+
+TWO_WAYS = """
+plan: adaptation
+name: two
+family: {kind: toy}
+splits: {feedback: 2, scoring: same_as_feedback, evaluation: 2}
+harness: harnesses/plain.py
+solver: {name: small, weights: m, as_of: 2026-11-01}
+proposer: {name: tuned, weights: m, as_of: 2026-11-01, prompt: proposer/search_replace}
+machine: {models: {small: {base_url: "http://127.0.0.1:9/v1"}, tuned: {base_url: "http://127.0.0.1:10/v1"}}}
+"""
+
+
+def test_one_identity_reached_in_two_ways_is_refused(tmp_path):
+    """All requests of the solver went to the proposer's server: the later of two names for one identity won."""
+    done = make_world(tmp_path, TWO_WAYS).hbench("run", "specs/toy.yaml", check=False)
+    assert done.returncode == 2 and "small and tuned are one model" in done.stderr
+
+
+def test_a_quiet_run_still_says_why_it_failed(tmp_path):
+    done = make_world(tmp_path, SERVED % "http://127.0.0.1:9/v1").hbench("run", "specs/toy.yaml", "-q", check=False)
+    assert "gave no reply" in done.stderr
+
+
+def test_a_quick_look_uses_the_first_questions_of_each_split_of_the_whole_run(world):
+    """--limit moved the splits in the pool: feedback questions of the quick look were the whole run's held-out ones."""
+    world.hbench("run", "specs/toy.yaml", "--limit", "2")
+    world.hbench("run", "specs/toy.yaml")
+    shared = world.sql(
+        "with asked as (select distinct s.role, s.question_id, r.limited is not null as quick from split_questions s "
+        "join run_steps t using (step_key) join runs r using (run_id)) "
+        "select a.role as quick_role, b.role as whole_role, count(*) as n from asked a join asked b using (question_id) "
+        "where a.quick and not b.quick group by all order by all"
+    )
+    assert shared and all(row["quick_role"] == row["whole_role"] for row in shared)
