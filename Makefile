@@ -9,7 +9,10 @@ PIP = .venv/bin/python -m pip --disable-pip-version-check
 WITH = -q -c constraints.txt
 RUN = .venv/bin/hbench
 
-.PHONY: install quickstart test unit bench clean
+# Where the slices of real multi-hop questions lie; without them `make qa` leaves that part out.
+HBENCH_DATA ?= ../shared/data
+
+.PHONY: install quickstart qa test unit bench clean
 
 install: .venv/.installed
 
@@ -24,6 +27,15 @@ quickstart: install
 	$(RUN) run specs/quickstart.yaml
 	$(RUN) exhibit proposal_quality specs/quickstart.yaml
 
+qa: install
+	$(RUN) run qa/invented
+	$(RUN) run qa/embedded
+	if [ -d "$(HBENCH_DATA)/qa" ]; then HBENCH_DATA="$(HBENCH_DATA)" $(RUN) run qa/slices; else echo "no $(HBENCH_DATA)/qa: real questions left out"; fi
+	$(RUN) exhibit proposal_quality qa/invented
+	$(RUN) exhibit proposal_quality qa/embedded
+	$(RUN) exhibit qa_rounds qa/invented
+	if [ -d "$(HBENCH_DATA)/qa" ]; then $(RUN) exhibit proposal_quality qa/slices; fi
+
 test: install
 	.venv/bin/python -m pytest
 
@@ -32,6 +44,7 @@ unit: install
 
 bench: install
 	.venv/bin/python tests/bench/overhead.py
+	.venv/bin/python tests/bench/retrieval.py
 
 clean:
 	rm -rf .venv build dist *.egg-info

@@ -1,6 +1,7 @@
 """Which model plays a role: its identity (hashed) and its sampling."""
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from hbench.core.digest import Json, digest
 from hbench.core.message import Sampling
@@ -20,7 +21,7 @@ class ModelRef:
     sampling: Sampling = field(default_factory=Sampling)
     prompt: str | None = None  # the role's prompt file, e.g. proposer/search_replace
 
-    @property
+    @cached_property
     def digest(self) -> str:
         return digest(self.identity)
 
