@@ -116,3 +116,38 @@ def steps_grew(before, results):
     for key, text in before.items():
         assert now.get(key) == text, f"step {key} was lost or changed"
     return now
+
+
+MULTIHOP = """
+plan: adaptation
+extends: [multihop]
+name: multihop
+family: {kind: toy, ask: sum}
+grade: score
+harness: harnesses/plain.py
+edit: {kind: search_replace}
+solver: {kind: recorded, file: replies/solver.jsonl}
+proposer: {kind: recorded, file: replies/proposer.jsonl, prompt: proposer/search_replace, sampling: {temperature: 1.0}}
+report: {prompt: report/reasoning_gym}
+splits: {feedback: 6, scoring: 8, evaluation: 299, redraw: each_round}
+rounds: 10
+proposals: 8
+"""
+
+
+def test_a_long_chain_of_whole_rounds_goes_on_after_kills_and_gives_the_same_tables(tmp_path):
+    """Ten rounds of eight proposals, questions redrawn each round, 299 held-out ones."""
+    world = make_world(tmp_path, MULTIHOP, latency_ms=20)
+    began = time.monotonic()
+    world.hbench("run", "specs/toy.yaml", "-q", "--results", "alone")
+    length = time.monotonic() - began
+    killer = Killer(world, "specs/toy.yaml", length, 0.0, SEED)
+    for i in (4, 9, 14):
+        killer.gaps[i] = max(killer.gaps[i], length / 4)
+        killer.kill(i)
+    print(f"\nrun of {length:.1f} s, kills: {dict(killer.met)}")
+    world.hbench("run", "specs/toy.yaml", "-q")
+    ours, theirs = table_rows(world, "results"), table_rows(world, "alone")
+    for name in theirs:
+        assert ours[name] == theirs[name], name
+    assert len({row["step_key"] for row in theirs["selections"]}) == 10
