@@ -27,14 +27,14 @@ class Part(BaseModel):
     def to_json(self) -> dict[str, Any]:
         """Everything of this part that can change a result: fields, version, and `versions()` of its libraries."""
         fields = self.model_dump(mode="json")
-        source = source_digest(type(self))
+        code = code_digest(type(self))
         libraries = dict(self.versions()) if hasattr(self, "versions") else {}
-        also = {"libraries": libraries, "source": source}
+        also = {"libraries": libraries, "_code": code}
         return {**fields, "version": self.version, **{name: value for name, value in also.items() if value}}
 
 
 @cache
-def source_digest(part: type[Part]) -> str:
+def code_digest(part: type[Part]) -> str:
     """16 hex digits of the file of a part that does not ship with hbench: editing it is a change. "" for our own parts,
     whose `version` is raised instead."""
     file = getattr(sys.modules.get(part.__module__), "__file__", None)
@@ -95,5 +95,5 @@ def any_of(sort: str) -> Any:
 
 def build(sort: str, block: dict[str, Any]) -> Part:
     """The part that `block` (as written by `to_json`) describes."""
-    fields = {k: v for k, v in block.items() if k not in ("version", "libraries", "source")}
+    fields = {k: v for k, v in block.items() if k not in ("version", "libraries", "_code")}
     return find(sort, block["kind"]).model_validate(fields)

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from hbench.core.digest import Json
 from hbench.plan.layout import Layout, Tag
 from hbench.plan.measure import held_out, measure, seed_harness, split
 from hbench.plan.step import Step
@@ -38,21 +39,23 @@ def adaptation(lay: Layout) -> None:
     lay.outputs[f"{lay.arm}/final_harness"] = current
 
 
-def _draw(lay: Layout, t: int, part: int = 0) -> int:
-    """Which draw of development questions a round, or one of its reports, uses; 0 for all unless they are redrawn."""
+def _draw(lay: Layout, t: int, part: int = 0) -> Json:
+    """Which draw of development questions a round, and which of its parts one of its reports uses; None: always the same."""
     spec = lay.spec
-    return (spec.chain * spec.rounds + t) * spec.reports + part if spec.splits.redraw == "each_round" else 0
+    if spec.splits.redraw != "each_round":
+        return None
+    return {"round": [spec.chain, t], "part": part, "parts": spec.reports}
 
 
 def _scoring(lay: Layout, t: int) -> Step:
     """A round's scoring questions: those of its first report's feedback, or a split of their own."""
     same = lay.spec.splits.scoring == "same_as_feedback"
-    return split(lay, "feedback" if same else "scoring", _draw(lay, t))
+    return split(lay, "feedback" if same else "scoring", _draw(lay, t), t)
 
 
 def _report(lay: Layout, current: Step, past: list[Step], t: int, part: int) -> Step:
     spec, which = lay.spec, f", report {part}" if lay.spec.reports > 1 else ""
-    feedback = split(lay, "feedback", _draw(lay, t, part))
+    feedback = split(lay, "feedback", _draw(lay, t, part), t)
     run = measure(lay, current, feedback, Tag("feedback", f"round {t}, run on feedback questions{which}", t))
     shown = range(max(0, t - spec.report.history), t)
     history = {f"history_{r}": past[r]["history"] for r in shown}

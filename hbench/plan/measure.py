@@ -1,11 +1,12 @@
 """Steps that adaptation and evaluation plans share: splits, the first harness, running a harness on questions."""
 
+from hbench.core.digest import Json
 from hbench.plan.layout import Layout, Tag
 from hbench.plan.step import Step
 
 
-def split(lay: Layout, role: str, round_: int = 0) -> Step:
-    """The questions of one role. Another draw (`round_`) has other feedback and scoring questions, never other held-out ones."""
+def split(lay: Layout, role: str, draw: Json = None, round_: int | None = None) -> Step:
+    """The questions of one role. draw: where feedback and scoring questions are drawn anew; see steps/split.py."""
     spec = lay.spec
     params = {
         "family": spec.family.to_json(),
@@ -13,11 +14,12 @@ def split(lay: Layout, role: str, round_: int = 0) -> Step:
         "sizes": spec.splits.sizes(),
         "allow_fewer": spec.splits.allow_fewer,
         "seed": lay.seed("questions"),
-        "round": round_,
     }
+    if draw is not None:
+        params["draw"] = draw
     if spec.splits.most is not None:
         params["most"] = spec.splits.most
-    return lay.step("split", params, {}, Tag(f"split_{role}", f"{role} questions", round_ or None))
+    return lay.step("split", params, {}, Tag(f"split_{role}", f"{role} questions", round_ if draw else None))
 
 
 def seed_harness(lay: Layout) -> Step:

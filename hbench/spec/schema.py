@@ -75,6 +75,10 @@ class EvaluationSplits(SplitBlock):
     feedback: Whole = Field(0, ge=0, description="Read by nothing here; a file that other plans extend may set it.")
     scoring: Scoring = Field(0, description="The same.")
 
+    def sizes(self) -> Json:
+        """Held-out questions alone: they come first in the pool, whatever else it could serve."""
+        return {"feedback": 0, "scoring": 0, "evaluation": self.evaluation}
+
 
 class LimitsBlock(Block):
     """What one rollout may use. A candidate that reaches a limit fails; waiting for a model never counts."""

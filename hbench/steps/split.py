@@ -1,12 +1,13 @@
 """Cut the questions of one role from a family's pool."""
 
+import random
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from hbench.core.digest import Json, canonical_json
+from hbench.core.digest import Json, canonical_json, derive_seed
 from hbench.core.failure import StepError
 from hbench.core.output import Artifact, Output
 from hbench.core.protocols import Family, Services
@@ -19,42 +20,50 @@ VERSION = 1
 ORDER = ("evaluation", "scoring", "feedback")
 SAME = "same_as_feedback"
 WALKED_AT_MOST = 10  # times the questions asked for; past that the pool counts as used up
+DRAWN_FROM = 32  # rounds that the pool of redrawn questions could serve without repeats, if there are so many
 _KEPT = 32  # pools remembered; three splits of a family in one run draw its questions once
 
 
 def split(params: Json, inputs: Mapping[str, Artifact], services: Services) -> Output:
-    """params: family (block), role, sizes (role -> count, scoring may be same_as_feedback), seed, allow_fewer, round, most.
+    """params: family (block), role, sizes (role -> count, scoring may be same_as_feedback), seed, allow_fewer; draw, most.
 
     Value: role, family, questions, asked, got. Passed over: duplicates, and questions whose own answer scores below 1.
-    A `round` (0 unless given) moves feedback and scoring on through the pool, and to its start again where it ends; the
-    evaluation questions never move. `most` takes the first so many of the role's questions. Raises StepError when the pool is too small (unless allow_fewer) or when two roles
-    share a question.
+    draw: {"round": what tells this round from others, "part", "parts": reports}: see `cut`; evaluation questions never
+    move. most: only the first so many of the role. Raises StepError when the pool is too small (unless allow_fewer) or
+    when two roles share a question.
     """
     family = build("families", params["family"])
-    sizes, round_ = _sizes(params["sizes"]), params.get("round") or 0
+    sizes, draw = _sizes(params["sizes"]), params.get("draw")
     walk = _walk_of(family, params)
-    found = walk.first(sum(sizes.values()) + _moved(sizes, round_))
-    got = sizes
-    if len(found) < sum(sizes.values()):
-        got = _smaller(sizes, len(found), params.get("allow_fewer", False), f"family {family.name}: {walk.told()}")
-    roles = cut(found, got, round_)
+    found = walk.first(_enough(sizes, draw))
+    got, parts = sizes, draw["parts"] if draw else 1
+    if len(found) < _least(sizes, parts):
+        told = f"family {family.name}: {walk.told()}"
+        got = _smaller({**sizes, "feedback": parts * sizes["feedback"]}, len(found), params.get("allow_fewer", False), told)
+        got = {**got, "feedback": max(1, got["feedback"] // parts)}
+    roles = cut(found, got, draw and {**draw, "seed": params["seed"]})
     check_disjoint(roles)
     source = "feedback" if params["role"] == "scoring" and params["sizes"].get("scoring") == SAME else params["role"]
-    asked, most = sizes[source], params.get("most")
+    source = f"feedback {draw['part']}" if draw and source == "feedback" else source
+    asked, most = sizes[source.split()[0]], params.get("most")
     return _output(params["role"], family.name, roles[source][:most], min(asked, most or asked))
 
 
-def cut(distinct: Sequence[Question], sizes: Mapping[str, int], round_: int = 0) -> dict[str, list[Question]]:
-    """role -> its questions; `distinct` holds at least as many as the sizes add up to."""
-    held_out = sizes["evaluation"]
-    rest = distinct[held_out:]
-    start = _moved(sizes, round_)
-    turn = [rest[(start + i) % len(rest)] for i in range(sizes["scoring"] + sizes["feedback"])]  # rest is no shorter
-    return {
-        "evaluation": list(distinct[:held_out]),
-        "scoring": turn[: sizes["scoring"]],
-        "feedback": turn[sizes["scoring"] :],
-    }
+def cut(distinct: Sequence[Question], sizes: Mapping[str, int], draw: Json = None) -> dict[str, list[Question]]:
+    """role -> its questions, which no two roles share; `distinct` holds at least as many as the sizes add up to.
+
+    With a draw, feedback and scoring questions are drawn at random from all that are not held out, for each round anew
+    (so they may come again in another round), and "feedback 0", "feedback 1" … serve the reports of one round.
+    """
+    held_out, rest = list(distinct[: sizes["evaluation"]]), list(distinct[sizes["evaluation"] :])
+    if draw is None:
+        scoring, feedback = rest[: sizes["scoring"]], rest[sizes["scoring"] :][: sizes["feedback"]]
+        return {"evaluation": held_out, "scoring": scoring, "feedback": feedback}
+    random.Random(derive_seed("draw", draw["seed"], draw["round"])).shuffle(rest)
+    scoring, more = rest[: sizes["scoring"]], rest[sizes["scoring"] :]
+    size = sizes["feedback"]
+    parts = {f"feedback {i}": more[i * size :][:size] for i in range(draw["parts"])}
+    return {"evaluation": held_out, "scoring": scoring, **parts}
 
 
 def check_disjoint(roles: Mapping[str, Sequence[Question]]) -> None:
@@ -132,9 +141,16 @@ def _sizes(asked: Mapping[str, Any]) -> dict[str, int]:
     return {role: 0 if asked.get(role, 0) == SAME else int(asked.get(role, 0)) for role in ORDER}
 
 
-def _moved(sizes: Mapping[str, int], round_: int) -> int:
-    """How far a round's feedback and scoring questions start behind the evaluation questions."""
-    return round_ * (sizes["scoring"] + sizes["feedback"])
+def _least(sizes: Mapping[str, int], parts: int) -> int:
+    """Questions that one round needs, held-out ones included."""
+    return sizes["evaluation"] + sizes["scoring"] + parts * sizes["feedback"]
+
+
+def _enough(sizes: Mapping[str, int], draw: Json) -> int:
+    """How far a pool is walked: for draws, well past one round's need, or to its end."""
+    if draw is None:
+        return _least(sizes, 1)
+    return sizes["evaluation"] + DRAWN_FROM * (sizes["scoring"] + draw["parts"] * sizes["feedback"])
 
 
 def _smaller(sizes: Mapping[str, int], found: int, allow_fewer: bool, told: str) -> dict[str, int]:

@@ -66,18 +66,42 @@ def test_a_smaller_pool_gives_the_same_whatever_was_walked_before():
     assert contents("feedback", family, sizes) == before
 
 
-def test_a_round_draws_new_questions_and_never_new_held_out_ones():
-    rounds = [set(contents("feedback", round=t)) | set(contents("scoring", round=t)) for t in range(4)]
-    assert all(len(drawn) == 7 for drawn in rounds) and len(set.union(*rounds)) == 28
-    assert not set.union(*rounds) & set(contents("evaluation"))
-    assert contents("evaluation", round=3) == contents("evaluation")
+def draw(t, part=0, parts=1, chain=0):
+    return {"round": [chain, t], "part": part, "parts": parts}
 
 
-def test_rounds_come_back_to_the_start_of_a_small_pool():
-    finite = {"distinct": 16, "pool": 16}
-    rounds = [set(contents("feedback", finite, round=t)) | set(contents("scoring", finite, round=t)) for t in range(4)]
-    assert all(len(drawn) == 7 for drawn in rounds) and len(set.union(*rounds)) == 10
-    assert not set.union(*rounds) & set(contents("evaluation", finite))
+def drawn(t, family=None, parts=1, chain=0):
+    """Scoring questions of a round, and the feedback questions of each of its reports."""
+    feedback = [contents("feedback", family, draw=draw(t, part, parts, chain)) for part in range(parts)]
+    return [contents("scoring", family, draw=draw(t, 0, parts, chain)), *feedback]
+
+
+def test_each_round_is_drawn_anew_and_never_from_the_held_out_questions():
+    rounds = [frozenset(q for role in drawn(t) for q in role) for t in range(6)]
+    assert all(len(questions) == 7 for questions in rounds) and len(set(rounds)) == 6
+    assert not set.union(*map(set, rounds)) & set(contents("evaluation"))
+    assert drawn(3) == drawn(3) and drawn(3) != drawn(3, chain=1)
+
+
+def test_rounds_of_a_small_pool_differ_though_questions_come_again():
+    """A walk round the pool gave the same 70 of 70 questions, or two sets in turn, in all ten rounds."""
+    finite = {"distinct": 20, "pool": 20}
+    rounds = [frozenset(q for role in drawn(t, finite) for q in role) for t in range(8)]
+    assert len(set(rounds)) >= 7 and len(set.union(*map(set, rounds))) == 14
+    assert not set.union(*map(set, rounds)) & set(contents("evaluation", finite))
+
+
+def test_the_reports_of_one_round_share_no_question_with_each_other_or_with_its_scoring():
+    """With four reports on a small pool, 12 scoring questions were feedback questions of another report."""
+    finite = {"distinct": 22, "pool": 22}
+    roles = drawn(0, finite, parts=4)
+    assert [len(role) for role in roles] == [4, 3, 3, 3, 3]
+    assert len({q for role in roles for q in role}) == 16
+
+
+def test_a_pool_too_small_for_all_reports_of_a_round_is_an_error():
+    with pytest.raises(StepError, match="20 different questions found, 22 wanted"):
+        cut("feedback", {"distinct": 20, "pool": 20}, draw=draw(0, 0, 4))
 
 
 def test_a_question_whose_own_answer_fails_is_never_used(monkeypatch):

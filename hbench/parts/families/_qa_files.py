@@ -104,13 +104,18 @@ def digest_of(path: Path) -> str:
 
 @lru_cache(maxsize=16)
 def _folder_digest(folder: Path, minute: int) -> str:
-    return digest([[str(file.relative_to(folder)), file.stat().st_size, _tail(file)] for file in files_of(folder)])
+    return digest([[str(file.relative_to(folder)), file.stat().st_size, _contents(file)] for file in files_of(folder)])
 
 
 @cache
 def _digest(file: Path, size: int, changed_ns: int) -> str:
     with file.open("rb") as stream:
         return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def _contents(file: Path) -> str:
+    state = file.stat()
+    return _tail(file) if file.suffix in _OPENERS else _digest(file, state.st_size, state.st_mtime_ns)
 
 
 def _tail(file: Path) -> str:

@@ -1,6 +1,7 @@
 -- What adaptation costs, and what it gives for how much of it. Needs the views of chains.sql.
 
--- Each step that adapts, once an arm, in the first round that uses it; measuring on held-out questions is no cost.
+-- Each step that adapts, once an arm, in the first round that uses it; measuring on held-out questions is no cost. Every
+-- candidate counts its own scoring, also one that equals another and so was not run a second time.
 -- solver_tokens: prompts and completions of its rollouts, also those that the reply store answered. seconds: its wall
 -- time when it ran; steps run side by side, so sums exceed what a clock showed.
 create or replace temporary view adapting_steps as
@@ -22,7 +23,8 @@ first_used as (
       'feedback', 'report', 'propose', 'parent_scoring', 'candidate_scoring', 'reward', 'select'
     )
   qualify row_number() over (
-      partition by spec_digest, arm, family, seed, step_key order by round, purpose <> 'feedback', slot, purpose
+      partition by spec_digest, arm, family, seed, step_key, if(purpose = 'candidate_scoring', [round, slot], null)
+      order by round, purpose <> 'feedback', slot, purpose
     ) = 1
 )
 

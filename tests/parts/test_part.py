@@ -1,0 +1,24 @@
+"""Parts: what a plan keeps of them is enough to build them again."""
+
+import pytest
+
+from hbench.parts.describe import SORTS
+from hbench.parts.part import build, find, kinds
+
+EXAMPLES = {
+    "families/reasoning_gym": {"name": "maze", "format": "varied"},
+    "families/multihop_qa": {"name": "hotpotqa", "source": "hub"},
+}
+
+
+@pytest.mark.parametrize("where", [f"{sort}/{kind}" for sort in SORTS for kind in kinds(sort)])
+def test_a_part_is_built_again_from_its_json(where):
+    """The name of one field, `source`, was also used for something else: the field was lost and other data were asked."""
+    sort, kind = where.split("/")
+    part = find(sort, kind).model_validate({"kind": kind, **EXAMPLES.get(where, {})})
+    assert build(sort, part.to_json()) == part
+
+
+def test_an_unknown_kind_is_a_key_error():
+    with pytest.raises(KeyError):
+        find("families", "nothere")
