@@ -36,11 +36,14 @@ qa: install
 	$(RUN) exhibit qa_rounds qa/invented
 	if [ -d "$(HBENCH_DATA)/qa" ]; then $(RUN) exhibit proposal_quality qa/slices; fi
 
+# Test files run side by side, as many at once as there are cores, at most four.
+TESTS = .venv/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile
+
 test: install
-	.venv/bin/python -m pytest
+	$(TESTS)
 
 unit: install
-	.venv/bin/python -m pytest -m "not slow"
+	$(TESTS) -m "not slow"
 
 bench: install
 	.venv/bin/python tests/bench/overhead.py

@@ -11,6 +11,7 @@ from hbench.core.places import find_file
 from hbench.core.prompt import load_prompt, render
 from hbench.engines.recorded import RecordedLM
 from hbench.parts.edits.search_replace import SearchReplace
+from hbench.parts.families.reasoning_gym import ReasoningGym
 
 SEED = Harness.of(find_file("specs", "harnesses/seed.py").read_text())
 FILE = find_file("specs", "replies/quickstart.jsonl")
@@ -31,12 +32,12 @@ def edited(family: str, harness: Harness) -> Harness:
 
 
 def score(family: str, harness: Harness) -> float:
-    """Mean of the library's own grades. The harness is our own text and needs no solver."""
-    reasoning_gym = pytest.importorskip("reasoning_gym")
-    questions = reasoning_gym.create_dataset(family, seed=2024, size=QUESTIONS)
+    """Mean grade. The harness is our own text and needs no solver."""
+    part = ReasoningGym(kind="reasoning_gym", name=family)
     names: dict = {}
     exec(harness.text, names)
-    return sum(questions.score_answer(names["run"](q["question"], None), q) for q in questions) / QUESTIONS
+    questions = part.questions(0, QUESTIONS, 2024)
+    return sum(part.grade(names["run"](q.text, None), q)["score"] for q in questions) / QUESTIONS
 
 
 @pytest.mark.parametrize("family", FAMILIES)

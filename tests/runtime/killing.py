@@ -6,6 +6,7 @@ import signal
 import subprocess
 import time
 from collections import Counter
+from collections.abc import Callable
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -30,24 +31,36 @@ class Killer:
         self.results = world.folder / "results"
 
     def kill(self, i: int) -> None:
-        """Starts the run and kills it at its i-th moment."""
+        """Starts the run and kills it at its i-th moment; one in five is killed while it starts up."""
         wants_fold = i % 3 == 2 and self.met["fold"] < IN_FOLD
         with_reader = i % 5 == 4
         with self._reader(with_reader):
+            before = self._said()
             process = self.world.start("run", self.spec, "-q")
-            self._wait(process, self.startup_s + self.gaps[i], wants_fold)
+            if i % 5 == 0:
+                self._wait(process, self.random.uniform(0, self.startup_s))
+            else:
+                self._until(process, lambda: self._said() > before, 60)
+                self._wait(process, self.gaps[i])
+            if wants_fold:
+                self._until(process, self._folding, 5)
             self._note(process, with_reader)
             kill_tree(process)
 
-    def _wait(self, process: subprocess.Popen, seconds: float, wants_fold: bool) -> None:
-        """Until the moment; for some kills, on to the next fold (a few seconds at most)."""
+    def _said(self) -> int:
+        """Bytes of stored replies: they grow once a run is at work."""
+        return sum(file.stat().st_size for file in self.results.glob("replies/*.jsonl"))
+
+    def _wait(self, process: subprocess.Popen, seconds: float) -> None:
         try:
             process.wait(seconds)
         except subprocess.TimeoutExpired:
             pass
-        end = time.monotonic() + 5
-        while wants_fold and time.monotonic() < end and process.poll() is None and not self._folding():
-            time.sleep(0.001)
+
+    def _until(self, process: subprocess.Popen, there: Callable[[], bool], seconds: float) -> None:
+        end = time.monotonic() + seconds
+        while not there() and process.poll() is None and time.monotonic() < end:
+            time.sleep(0.002)
 
     def _note(self, process: subprocess.Popen, with_reader: bool) -> None:
         if process.poll() is not None:

@@ -58,14 +58,15 @@ plan: adaptation
 extends: [base, models/smollm2_135m]
 name: embedded
 family: {kind: toy, ask: sum}
-splits: {feedback: 4, scoring: 4, evaluation: 16}
+splits: {feedback: 4, scoring: 4, evaluation: 30}
 harness: harnesses/seed.py
 rounds: 1
 proposals: 2
 evaluate_all: true
-proposer: {prompt: proposer/search_replace_small, sampling: {max_tokens: 48}}
+solver: {sampling: {max_tokens: 16}}
+proposer: {prompt: proposer/search_replace_small, sampling: {max_tokens: 32}}
 report: {prompt: report/small, failures: 1}
-machine: {fold_s: 0.5}
+machine: {fold_s: 0.5, models: {smollm2_135m: {batch: 3}}}
 """
 
 

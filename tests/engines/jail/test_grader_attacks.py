@@ -2,6 +2,8 @@
 
 import asyncio
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -61,7 +63,13 @@ def test_no_answer_gets_out_of_the_grader_of_any_family(tmp_path):
     assert all(isinstance(verdict, dict) for verdict in after.values()), after
 
 
-def test_control_in_a_family_that_evaluates_answers_the_command_runs(tmp_path):
+def test_control_in_the_library_s_own_scorer_the_command_runs(tmp_path):
+    """Outside of hbench: what the attacks try is no empty threat."""
     mark = str(tmp_path / "mark")
-    asyncio.run(attack_all("none", ["n_queens"], mark))
+    code = (
+        "import reasoning_gym, sys\n"
+        "pool = reasoning_gym.create_dataset('n_queens', seed=1, size=1)\n"
+        "print(pool.score_answer(sys.argv[1], pool[0]))"
+    )
+    subprocess.run([sys.executable, "-c", code, answers(mark)["command"]], check=True, capture_output=True)
     assert os.path.exists(mark)
