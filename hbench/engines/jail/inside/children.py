@@ -1,5 +1,10 @@
-"""The three sorts of children, by the purpose of their zygote."""
+"""What a zygote's children do, by its purpose. Only that one's module is loaded: what a zygote holds, every fork pays for."""
 
-from . import grade, harness, program
+import importlib
 
-CHILDREN = {"harness": harness, "python": program, "grader": grade}
+_MODULES = {"harness": "harness", "python": "program", "grader": "grade"}
+
+
+def child_of(purpose: str):
+    """The module with preload, fork, prepare and run."""
+    return importlib.import_module(f"{__package__}.{_MODULES[purpose]}")

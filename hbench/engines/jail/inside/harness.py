@@ -19,8 +19,8 @@ _C = ctypes.PyDLL(None)
 _SAMPLE = "def run(question, tools):\n    print(end='')\n    return tools.lm('say ' + question)\n"
 # Ready without an import in every child; each costs every fork a little, so rarely used ones are left out.
 _PRELOADED = """
-bisect collections collections.abc contextlib copy datetime decimal enum fractions functools heapq io itertools json
-math operator random re statistics string textwrap time traceback types typing
+bisect collections collections.abc contextlib copy enum functools heapq io itertools json
+math operator random re string textwrap time types
 """
 
 

@@ -14,7 +14,7 @@ import struct
 import sys
 
 from . import confine, kernel, wire
-from .children import CHILDREN
+from .children import child_of
 
 CONTROL = 0
 
@@ -26,7 +26,7 @@ def main() -> None:
     sys.path[:] = setting["path"]
     for name in set(os.environ) - set(setting["environment"]):
         del os.environ[name]  # PYTHONHASHSEED, and what bubblewrap and Python add
-    child = CHILDREN[setting["purpose"]]
+    child = child_of(setting["purpose"])
     child.preload()
     jail = confine.zygote(setting["sandbox"], setting["readable"], child)
     gc.collect()
