@@ -1,8 +1,9 @@
 """Run one harness on the questions of a split: J(h; Q), and every rollout as rows."""
 
+import math
+from array import array
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from hbench.core.digest import Json
 from hbench.core.harness import Harness
@@ -27,49 +28,64 @@ def evaluate(params: Json, inputs: Mapping[str, Artifact], services: Services) -
     value = inputs["harness"].value
     questions = [Question.from_json(q) for q in inputs["questions"].value]
     if value is None:
-        return Output(_summary(None, questions, [], params["grade"]))
+        return Output(_summary(None, questions, Tally(), params["grade"]))
     setting = RunSetting.of(params)
     harness = Harness(value["files"])
-    rollouts = _run_missing(harness, questions, setting, services)
+    tally = _run_missing(harness, questions, setting, services)
     rows = {"harnesses": harness_rows(harness), "models": [model_row(setting.solver, services.engine(setting.solver))]}
-    return Output(_summary(value, questions, rollouts, setting.grade), rows)
+    return Output(_summary(value, questions, tally, setting.grade), rows)
 
 
-def _run_missing(
-    harness: Harness, questions: Sequence[Question], setting: RunSetting, services: Services
-) -> list[Rollout]:
-    """All rollouts in order of question and repeat: those an earlier try finished, and the rest run now."""
-    part = services.part
-    found = rollouts_from_rows(part.rows("rollouts"), part.rows("grades"))
-    done = {(r.question_id, r.repeat) for r in found}
+class Tally:
+    """Sums over rollouts, the same in whatever order they end; what a rollout said is a row by then and is not kept."""
+
+    def __init__(self) -> None:
+        self.grades: dict[str, array] = {}
+        self.failures: Counter[str] = Counter()
+        self.rollouts = self.completed = self.tokens = 0
+
+    def add(self, rollout: Rollout) -> None:
+        self.rollouts += 1
+        self.completed += rollout.completed
+        self.tokens += rollout.usage.completion_tokens
+        if rollout.failure:
+            self.failures[rollout.failure.kind] += 1
+        for name, value in rollout.grades.items():
+            self.grades.setdefault(name, array("d")).append(value)
+
+    def mean(self, name: str) -> float:
+        """Over all rollouts, in [0, 1]; exact sums, so that their order does not show in the last digit."""
+        return math.fsum(self.grades.get(name, ())) / self.rollouts if self.rollouts else 0.0
+
+
+def _run_missing(harness: Harness, questions: Sequence[Question], setting: RunSetting, services: Services) -> Tally:
+    """All rollouts: those an earlier try finished, and the rest run now."""
+    part, tally = services.part, Tally()
+    before = rollouts_from_rows(part.rows("rollouts"), part.rows("grades"))
+    for rollout in before:
+        tally.add(rollout)
+    done = {(r.question_id, r.repeat) for r in before}
     total = len(questions) * setting.repeats
 
     def keep(rollout: Rollout) -> None:
         part.append(rollout_rows(rollout, setting.grade))
-        found.append(replace(rollout, events=(), output=""))  # they are rows now; memory must not grow with them
-        services.report_progress(len(found), total)
+        tally.add(rollout)
+        services.report_progress(tally.rollouts, total)
 
-    services.report_progress(len(found), total)
+    services.report_progress(tally.rollouts, total)
     services.run_harness(harness, questions, setting, keep, skip=done)
-    place = {question.id: i for i, question in enumerate(questions)}
-    return sorted(found, key=lambda r: (place[r.question_id], r.repeat))
+    return tally
 
 
-def _summary(value: Json, questions: Sequence[Question], rollouts: Sequence[Rollout], grade: str) -> Json:
-    names = list(dict.fromkeys(name for r in rollouts for name in r.grades))
-    grades = {name: _mean([r.grade(name) for r in rollouts]) for name in names}
+def _summary(value: Json, questions: Sequence[Question], tally: Tally, grade: str) -> Json:
     return {
         "harness": value,
         "harness_id": value["id"] if value else None,
-        "score": grades.get(grade, 0.0) if rollouts else None,
-        "grades": grades,
-        "completion_rate": _mean([float(r.completed) for r in rollouts]),
+        "score": tally.mean(grade) if tally.rollouts else None,
+        "grades": {name: tally.mean(name) for name in sorted(tally.grades)},
+        "completion_rate": tally.completed / tally.rollouts if tally.rollouts else 0.0,
         "n": len(questions),
         "question_ids": [q.id for q in questions],
-        "tokens": sum(r.usage.completion_tokens for r in rollouts),
-        "failures": dict(sorted(Counter(r.failure.kind for r in rollouts if r.failure).items())),
+        "tokens": tally.tokens,
+        "failures": dict(sorted(tally.failures.items())),
     }
-
-
-def _mean(values: Sequence[float]) -> float:
-    return sum(values) / len(values) if values else 0.0
