@@ -72,8 +72,6 @@ class Services(Protocol):
 
     def report_progress(self, done: int, total: int) -> None: ...
 
-    def trainer(self, name: str) -> Any: ...
-
 
 class RunSetting(Protocol):
     """How a harness is run: see steps/run_setting.py."""

@@ -1,6 +1,7 @@
 """The origins of all that an expression may hold, and the tools that it calls on the way."""
 
 import ast
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
 
 from hbench.exhibits.flow_origins import GIVES, NOTHING, Call, Frame, Function, Here, Origin, Origins, State, Walked
@@ -12,7 +13,7 @@ MUTATORS = frozenset({"append", "appendleft", "extend", "insert", "add", "update
 TOOLS = Origin("tools")
 
 
-class Values:
+class Values(ABC):
     """walked: the calls found so far. functions, classes, constants: what the file defines."""
 
     def __init__(self) -> None:
@@ -24,9 +25,9 @@ class Values:
         self._places: dict[tuple[int, ...], int] = {}
         self._steps = 0
 
+    @abstractmethod
     def follow(self, function: Function, given: Here) -> tuple[Origins, State]:
         """What the function may return, and the state at its end. given: its parameters, and how one came here."""
-        raise NotImplementedError
 
     def value(self, node: ast.expr | None, here: Here) -> Origins:
         self.count()

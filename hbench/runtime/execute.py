@@ -13,7 +13,7 @@ from hbench.core.failure import HbenchError
 from hbench.core.output import Artifact
 from hbench.plan.plan import Plan
 from hbench.plan.step import Port, Step
-from hbench.runtime.local import Threads
+from hbench.runtime.local import in_thread
 from hbench.runtime.loop import Interrupted
 from hbench.runtime.progress import Progress
 from hbench.runtime.services import RunServices
@@ -56,14 +56,10 @@ class Execution:
     def run(self) -> None:
         """Runs every step once; returns when all have ended. Raises KeyboardInterrupt when the user stops it."""
         self._lay_out()
-        threads = Threads(self.services.machine.workers)
-        try:
-            while self._ready or self._running:
-                while self._ready and len(self._running) < self.services.machine.workers:
-                    self._start(self._ready.popleft(), threads)
-                self._gather()
-        finally:
-            threads.close()
+        while self._ready or self._running:
+            while self._ready and len(self._running) < self.services.machine.workers:
+                self._start(self._ready.popleft())
+            self._gather()
 
     def _lay_out(self) -> None:
         steps = {step.id: step for plan in self.plans for step in plan.steps}
@@ -80,7 +76,7 @@ class Execution:
                 self._ready.append(step)
         self._readers = {i: len(after) for i, after in self._after.items()}
 
-    def _start(self, step: Step, threads: Threads) -> None:
+    def _start(self, step: Step) -> None:
         inputs = {name: self._input(source) for name, source in step.inputs.items()}
         key = step.key({name: made.digest for name, made in inputs.items()})
         if key in self._same_key:  # equal content reached by another way is being made right now
@@ -90,7 +86,7 @@ class Execution:
         if found is not None:
             return self._finish(step, Ended(step.id, "cached", key), found)
         self._same_key[key] = []
-        future = threads.submit(self._work, step, key, inputs)
+        future = in_thread(self._work, step, key, inputs)
         self._running[future] = (step, key, time.monotonic())
 
     def _input(self, source: Step | Port) -> Artifact:

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 from hbench.core.digest import Json
 from hbench.core.failure import HbenchError
@@ -63,18 +63,18 @@ def run(specs: Sequence[Any], options: Options = Options()) -> RunResult:
     folding = Folding(options.results, specs[0].machine.fold_s)
     outcome = "interrupted"
     execution = Execution(plans, store, services, progress, _to_all(records), options.retries)
-    try:
-        with _sigterm_is_ctrl_c():
+    with _Signals() as signals:
+        try:
             execution.run()
-        outcome = "failed" if any(e.status == "failed" for e in execution.ended.values()) else "finished"
-    except KeyboardInterrupt:
-        progress.say("stopping; what is finished is kept")
-    finally:
-        _deaf_to_ctrl_c()  # a second one would cut off the last lines of the journal
-        services.close()
-        for record in records:
-            record.close(outcome)
-        progress.close()
+            outcome = "failed" if any(e.status == "failed" for e in execution.ended.values()) else "finished"
+        except KeyboardInterrupt:
+            progress.say("stopping; what is finished is kept")
+        finally:
+            signals.deaf()
+            services.close()
+            for record in records:
+                record.close(outcome)
+            progress.close()
     folded = folding.last() if outcome != "interrupted" else ""
     return _result(outcome, records, execution.ended, time.monotonic() - started, folded)
 
@@ -145,21 +145,23 @@ class Folding:
         return self._fold(10.0)
 
 
-def _deaf_to_ctrl_c() -> None:
-    if threading.current_thread() is threading.main_thread():
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
+class _Signals:
+    """Inside it SIGTERM ends a run as Ctrl-C does; `deaf` lets neither cut off what must still be written.
 
+    Only in the main thread, where signals can be set. Afterwards all is as it was: the caller may be a notebook.
+    """
 
-class _sigterm_is_ctrl_c:
-    """Inside it, SIGTERM raises KeyboardInterrupt (only in the main thread, where signals can be set)."""
+    def __enter__(self) -> Self:
+        self._before = {}
+        if threading.current_thread() is threading.main_thread():
+            self._before = {number: signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)}
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
+        return self
 
-    def __enter__(self) -> None:
-        self._main = threading.current_thread() is threading.main_thread()
-        if self._main:
-            self._old = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    def deaf(self) -> None:
+        for number in self._before:
+            signal.signal(number, signal.SIG_IGN)
 
     def __exit__(self, *_: object) -> None:
-        if self._main:
-            signal.signal(signal.SIGTERM, self._old)
-
-
+        for number, handler in self._before.items():
+            signal.signal(number, handler)

@@ -192,6 +192,3 @@ class StepServices:
 
     def report_progress(self, done: int, total: int) -> None:
         self._run.progress.step(self._label, done, total)
-
-    def trainer(self, name: str) -> Any:
-        raise StepError(f"no trainer {name!r} in this version")

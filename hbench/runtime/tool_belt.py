@@ -39,7 +39,6 @@ class ToolBelt:
         self.events: list[Event] = []
         self._solver, self._limits, self._draw = solver, limits, draw
         self._lm, self._run_python, self._corpus = reach.lm, reach.python, reach.corpus
-        self._calls = 0
         self._asked: Counter[tuple] = Counter()
 
     def tools(self) -> Mapping[str, Tool]:
@@ -54,7 +53,7 @@ class ToolBelt:
 
     async def lm(self, messages: Json, max_tokens: Json = None, temperature: Json = None, stop: Json = None) -> str:
         """The solver's text. Raises ToolError for arguments that no server would take."""
-        self._count()
+        self._check_tokens()
         request = self._request(_checked_messages(messages), self._sampling(max_tokens, temperature, stop))
         started = time.perf_counter()
         reply = (await self._lm.generate([request]))[0]
@@ -65,7 +64,6 @@ class ToolBelt:
 
     async def python(self, code: Json, timeout_s: Json = None) -> Json:
         """{stdout, stderr, ok} of the code, run in the python tool's own jail."""
-        self._count()
         if not isinstance(code, str):
             raise ToolError(f"python() takes text, got {type(code).__name__}")
         most = self._limits.python_s
@@ -77,7 +75,6 @@ class ToolBelt:
 
     async def search(self, query: Json, top_k: Json = 7) -> Json:
         """The best passages of the family's corpus: [{id, title, text}], best first, at most `top_k` of them."""
-        self._count()
         if not isinstance(query, str):
             raise ToolError(f"search() takes text, got {type(query).__name__}")
         most = int(min(_number(top_k, "top_k", 1), MOST_PASSAGES))
@@ -88,10 +85,8 @@ class ToolBelt:
         self.events.append(Event("search", sent, told, seconds=time.perf_counter() - started))
         return found
 
-    def _count(self) -> None:
-        self._calls += 1
-        if self._calls > self._limits.calls:
-            raise LimitReached("calls", f"more than {self._limits.calls} tool calls")
+    def _check_tokens(self) -> None:
+        """The jail counts calls; what they cost is known here."""
         if sum(e.completion_tokens for e in self.events) >= self._limits.tokens:
             raise LimitReached("tokens", f"more than {self._limits.tokens} completion tokens")
 

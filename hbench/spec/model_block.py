@@ -1,5 +1,6 @@
 """Which model plays a role: identity only. How it is reached stands under `machine.models`."""
 
+from abc import abstractmethod
 from datetime import date
 from typing import Annotated, Any, Literal
 
@@ -71,11 +72,13 @@ class _Model(Block):
         prompt = self.prompt.name if self.prompt else None
         return ModelRef(role, self.reached_as(), self.identity(), self.sampling.sampling(), prompt)
 
+    @abstractmethod
     def identity(self) -> Json:
-        raise NotImplementedError
+        """All of the model that can change a reply."""
 
+    @abstractmethod
     def reached_as(self) -> str:
-        raise NotImplementedError
+        """The key under machine.models."""
 
 
 class WeightsBlock(_Model):

@@ -6,6 +6,7 @@ import time
 
 import pytest
 
+import hbench
 from tests.server import ModelServer
 from tests.world import ASKS_TWICE, SPEC, make_world, write_replies
 
@@ -245,3 +246,11 @@ def test_a_quick_look_uses_the_first_questions_of_each_split_of_the_whole_run(wo
         "where a.quick and not b.quick group by all order by all"
     )
     assert shared and all(row["quick_role"] == row["whole_role"] for row in shared)
+
+
+def test_after_a_run_from_python_ctrl_c_works_as_before(world, monkeypatch):
+    """The run made the process deaf to Ctrl-C while it closed, and a notebook stayed deaf."""
+    monkeypatch.chdir(world.folder)
+    before = signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)
+    assert hbench.run("specs/toy.yaml", ["arms=null", "rounds=0"]).outcome == "finished"
+    assert (signal.getsignal(signal.SIGINT), signal.getsignal(signal.SIGTERM)) == before
