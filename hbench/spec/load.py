@@ -11,7 +11,6 @@ from hbench.spec.compose import merged, overlay, overridden, part_of, without
 from hbench.spec.interpolate import interpolated
 from hbench.spec.lineage import find_spec, lineage, spec_folders
 from hbench.spec.problems import COMMAND_LINE, Mark, Problem, SpecError, did_you_mean
-from hbench.spec.source import 
 from hbench.spec.tree import Tree
 from hbench.spec.sweep import points
 
