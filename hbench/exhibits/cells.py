@@ -100,7 +100,9 @@ def estimate(block: ExhibitBlock, name: str, units: Sequence[Unit], base: Sequen
     if column.statistic == "best":
         return Estimate(max(values.values(), default=None), len(values))
     if column.statistic == "sum":
-        known = [unit[of] for unit in units if unit[of] is not None]
+        # Chains and repeats of one family ask the same questions: those count once.
+        asked = {(unit.get("family"), unit.get("question_set") or i): unit[of] for i, unit in enumerate(units)}
+        known = [value for value in asked.values() if value is not None]
         return Estimate(float(sum(known)) if known else None, len(values))
     return mean_interval(list(values.values()), block.confidence)
 

@@ -44,7 +44,10 @@ def question_count(step: Step) -> int:
 
 def show(plan: Plan, states: Mapping[str, str]) -> str:
     """Text for people. states: step id -> "cached", "to run" or "depends" (its key is not known yet)."""
-    lines = [f"{plan.spec.name}  spec {plan.spec.digest[:12]}  {len(plan.steps)} steps: {_tally(states.values())}", ""]
+    lines = [f"{plan.spec.name}  spec {plan.spec.digest[:12]}  {len(plan.steps)} steps: {_tally(states.values())}"]
+    if "depends" in states.values():
+        lines.append("(depends: whether it is cached is known once the steps before it have run)")
+    lines.append("")
     lines += _step_lines(plan, states) + ["", *_bound_lines(plan, states)]
     return "\n".join(lines)
 
