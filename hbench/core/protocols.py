@@ -14,6 +14,7 @@ from hbench.core.output import Row
 from hbench.core.question import Question
 from hbench.core.rollout import Rollout
 from hbench.core.scored import Scored
+from hbench.core.training import Trained, TrainingJob
 
 Tool = Callable[..., Awaitable[Json]]  # raises ToolError (told to the harness) or StepError (ends the step)
 
@@ -63,6 +64,20 @@ class Services(Protocol):
 
         skip: (question id, repeat) pairs that an earlier try has finished.
         Raises StepError on an infrastructure fault, after the rollouts that had ended were handed to `done`.
+        """
+        ...
+
+    def tokenise(self, model: ModelRef, conversations: Sequence[tuple[Json, str]]) -> list[tuple[list[int], list[int]]]:
+        """(input_ids, labels) of each (messages, completion); labels are -100 off the completion and its end marker.
+
+        Raises StepError for a chat template under which that mask would be wrong.
+        """
+        ...
+
+    def train(self, job: TrainingJob) -> Trained:
+        """Trains in processes of its own, on the step's part folder: a try after a kill goes on from the last checkpoint.
+
+        Raises StepError.
         """
         ...
 

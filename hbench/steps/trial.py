@@ -1,7 +1,6 @@
 """The two functions that adaptation and training share, so that a reward cannot drift between them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from hbench.core.candidate import Candidate
@@ -10,14 +9,9 @@ from hbench.core.harness import Harness
 from hbench.core.protocols import EditFormat, Services
 from hbench.core.question import Question
 from hbench.core.rollout import Rollout
+from hbench.core.training import Response
 
-
-@dataclass(frozen=True, slots=True)
-class Response:
-    """What the proposer said, and whether it ended by itself."""
-
-    text: str
-    finish_reason: str = "stop"
+__all__ = ["Response", "revise", "trial"]
 
 
 def revise(parent: Harness, response: Response, edit: EditFormat) -> Candidate:
