@@ -73,8 +73,8 @@ def _propose(lay: Layout, report: Step, t: int, slot: int) -> Step:
         "family": {"name": spec.family.name, "description": spec.family.describe()},
         "seed": lay.seed("propose", t, slot, *([spec.chain] if spec.chain else [])),
     }
-    tag = Tag("propose", f"round {t}, candidate {slot}", t, slot)
-    return lay.step("propose", params, {"report": report}, tag)
+    inputs = {"report": report} | ({"checkpoint": lay.checkpoint} if lay.checkpoint else {})
+    return lay.step("propose", params, inputs, Tag("propose", f"round {t}, candidate {slot}", t, slot))
 
 
 def _reward(lay: Layout, scored: tuple[Step, Step, Step], t: int, slot: int) -> Step:

@@ -1,9 +1,10 @@
 """Lays steps down: equal steps once, each under the labels of every arm that uses it."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from hbench.core.digest import Json, derive_seed
+from hbench.core.digest import Json, derive_seed, digest
 from hbench.plan.plan import Label, Plan
 from hbench.plan.step import Port, Step
 
@@ -17,6 +18,8 @@ class Layout:
     outputs: dict[str, Step] = field(default_factory=dict)
     arm: str = "main"
     spec: Any = None  # the arm's validated block
+    checkpoint: Port | None = None  # what is laid on the arm's proposer
+    made: dict[str, Any] = field(default_factory=dict)  # parts of the plan that arms share, laid down once
 
     def step(self, kind: str, params: Json, inputs: dict[str, Step | Port], label: "Tag") -> Step:
         """The step of that recipe, new or already laid down by another arm."""
@@ -27,6 +30,13 @@ class Layout:
         )
         self.labels.append(row)
         return made
+
+    def once(self, name: str, recipe: Json, lay_down: Callable[[], Any]) -> Any:
+        """What `lay_down` gives, called for the first arm that has this recipe; its steps carry that arm's labels."""
+        key = digest([name, recipe])
+        if key not in self.made:
+            self.made[key] = lay_down()
+        return self.made[key]
 
     def seed(self, *parts: Json) -> int:
         """A seed of its own for everything that draws, derived from the spec's."""

@@ -1,17 +1,22 @@
 """Steps that adaptation and evaluation plans share: splits, the first harness, running a harness on questions."""
 
+from typing import Any
+
 from hbench.core.digest import Json
 from hbench.plan.layout import Layout, Tag
-from hbench.plan.step import Step
+from hbench.plan.step import Port, Step
 
 
-def split(lay: Layout, role: str, draw: Json = None, round_: int | None = None) -> Step:
-    """The questions of one role. draw: where feedback and scoring questions are drawn anew; see steps/split.py."""
+def split(lay: Layout, role: str, draw: Json = None, round_: int | None = None, sizes: Json = None) -> Step:
+    """The questions of one role. draw: where feedback and scoring questions are drawn anew; see steps/split.py.
+
+    sizes: role -> count, where they are not those of the spec's `splits`.
+    """
     spec = lay.spec
     params = {
         "family": spec.family.to_json(),
         "role": role,
-        "sizes": spec.splits.sizes(),
+        "sizes": sizes or spec.splits.sizes(),
         "allow_fewer": spec.splits.allow_fewer,
         "seed": lay.seed("questions"),
     }
@@ -28,10 +33,9 @@ def seed_harness(lay: Layout) -> Step:
     return lay.step("harness", params, {}, Tag("harness", "first harness"))
 
 
-def measure(lay: Layout, harness: Step, questions: Step, tag: Tag, seed: int | None = None) -> Step:
-    """`harness` run and graded on `questions`. A failed edit has no harness: the step then runs nothing."""
-    spec = lay.spec
-    params = {
+def run_setting(spec: Any, seed: int | None = None) -> Json:
+    """How a harness is run and graded, as steps/run_setting.py reads it."""
+    setting = {
         "family": spec.family.to_json(),
         "solver": spec.solver.ref("solver").to_json(),
         "limits": spec.limits.to_json(),
@@ -39,9 +43,16 @@ def measure(lay: Layout, harness: Step, questions: Step, tag: Tag, seed: int | N
         "grade": spec.grade,
         "seed": spec.seed if seed is None else seed,
     }
-    if spec.machine.sandbox == "none":  # an unconfined harness may read gold: its results are nobody else's
-        params["sandbox"] = "none"
-    return lay.step("evaluate", params, {"harness": harness["harness"], "questions": questions["questions"]}, tag)
+    # An unconfined harness may read gold: its results are nobody else's.
+    return setting | ({"sandbox": "none"} if spec.machine.sandbox == "none" else {})
+
+
+def measure(lay: Layout, harness: Step | Port, questions: Step, tag: Tag, seed: int | None = None) -> Step:
+    """`harness` (a step with one, or a field that holds one) run and graded on `questions`. A failed edit has no harness:
+    the step then runs nothing."""
+    made = harness if isinstance(harness, Port) else harness["harness"]
+    inputs = {"harness": made, "questions": questions["questions"]}
+    return lay.step("evaluate", run_setting(lay.spec, seed), inputs, tag)
 
 
 def held_out(lay: Layout, harness: Step, evaluation: Step, tag: Tag) -> Step:

@@ -99,7 +99,7 @@ def _experiment(file: Path | str, checks: Checks) -> CheckResult:
 
 def _fragment(source: Source, problems: Sequence[Problem]) -> CheckResult:
     """A file that others extend: like a spec of any plan, in which everything may be missing."""
-    from hbench.spec.schema import PLANS
+    from hbench.spec.plans import PLANS
     from hbench.spec.validate import validated
 
     tree = source.tree

@@ -15,7 +15,8 @@ from hbench.core.failure import HbenchError
 from hbench.parts.part import Part, find, kinds
 from hbench.spec.load import NOT_IN_ARMS
 from hbench.spec.named_parts import reward_class, spec_class
-from hbench.spec.schema import PLANS, SORT_OF
+from hbench.spec.plans import PLANS
+from hbench.spec.schema import SORT_OF
 
 SORTS = ("experiment", "fragment", "exhibit")
 _LATER: Json = {

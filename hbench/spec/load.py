@@ -93,7 +93,7 @@ def _points(tree: Tree, file: str, problems: list[Problem]) -> list[Spec]:
 
 
 def _plan(tree: Tree, problems: list[Problem]) -> str | None:
-    from hbench.spec.schema import PLANS
+    from hbench.spec.plans import PLANS
 
     plan = tree.values.get("plan")
     if isinstance(plan, str) and plan in PLANS:
@@ -109,7 +109,7 @@ def _plan(tree: Tree, problems: list[Problem]) -> str | None:
 
 def _of_plan(tree: Tree, plan: str | None, file: str) -> Tree:
     """Files that several plans extend may say what only some of them read: inherited keys of other plans go."""
-    from hbench.spec.schema import PLANS
+    from hbench.spec.plans import PLANS
 
     others = {key for block in PLANS.values() for key in block.model_fields}
     ours = PLANS[plan].model_fields if plan else others

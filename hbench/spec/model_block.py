@@ -96,6 +96,9 @@ class WeightsBlock(_Model):
     quantisation: str | None = Field(None, description="Scheme, e.g. fp8 or awq; default: none.")
     context: Whole | None = Field(None, ge=1, description="Context length in tokens; default: the weights' own.")
     chat_template: str | None = Field(None, description="Digest of a chat template used in place of the weights' own.")
+    output: Literal["sft", "rl"] | None = Field(
+        None, description="In a training spec: the checkpoint of its own SFT or RL, laid on these weights."
+    )
 
     @field_validator("as_of")
     @classmethod
@@ -112,8 +115,11 @@ class WeightsBlock(_Model):
         return self
 
     def identity(self) -> Json:
-        hashed = set(type(self).model_fields) - {"name", "prompt", "sampling"}
+        hashed = set(type(self).model_fields) - {"name", "prompt", "sampling", "output"}
         return {key: getattr(self, key) for key in sorted(hashed) if getattr(self, key) is not None}
+
+    def to_json(self) -> Json:
+        return super().to_json() | ({"output": self.output} if self.output else {})
 
     def reached_as(self) -> str:
         return self.name or self.weights

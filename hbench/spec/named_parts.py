@@ -9,8 +9,9 @@ from typing import Any
 from pydantic import Field, create_model
 
 from hbench.parts.part import Part, find, kinds
+from hbench.spec.plans import PLANS
 from hbench.spec.problems import Problem, did_you_mean
-from hbench.spec.schema import DEFAULT_PARTS, DEFAULT_TERMS, PLANS, SORT_OF, RewardBlock
+from hbench.spec.schema import DEFAULT_PARTS, DEFAULT_TERMS, SORT_OF, RewardBlock
 from hbench.spec.tree import Place, Tree
 
 

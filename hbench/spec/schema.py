@@ -195,6 +195,13 @@ class AdaptationSpec(_Experiment):
             return {**values, "proposer": {**proposer, "prompt": f"proposer/{edit['kind']}"}}
         return values
 
+    @model_validator(mode="after")
+    def _output_is_of_this_spec(self) -> Self:
+        if self.plan != "training" and getattr(self.proposer, "output", None):
+            hint = "export one with `hbench model export`, and name its folder as adapter"
+            raise wrong("proposer.output: only a training spec has checkpoints of its own", hint)
+        return self
+
     def reward_json(self) -> Json:
         """The params of a reward step."""
         return {**self.reward.to_json(), "grade": self.grade}
@@ -206,5 +213,3 @@ class EvaluationSpec(_Experiment):
     plan: Literal["evaluation"] = Field(description="evaluation: a fixed harness, measured.")
     splits: EvaluationSplits = Field(description="How many questions are measured.")
 
-
-PLANS: Mapping[str, type[_Experiment]] = {"adaptation": AdaptationSpec, "evaluation": EvaluationSpec}

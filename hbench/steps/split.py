@@ -59,8 +59,10 @@ def cut(distinct: Sequence[Question], sizes: Mapping[str, int], draw: Json = Non
     if draw is None:
         scoring, feedback = rest[: sizes["scoring"]], rest[sizes["scoring"] :][: sizes["feedback"]]
         return {"evaluation": held_out, "scoring": scoring, "feedback": feedback}
+    kept = rest[: sizes["scoring"]] if draw.get("scoring") == "kept" else []
+    rest = rest[len(kept) :]
     random.Random(derive_seed("draw", draw["seed"], draw["round"])).shuffle(rest)
-    scoring, more = rest[: sizes["scoring"]], rest[sizes["scoring"] :]
+    scoring, more = (kept, rest) if kept else (rest[: sizes["scoring"]], rest[sizes["scoring"] :])
     size = sizes["feedback"]
     parts = {f"feedback {i}": more[i * size :][:size] for i in range(draw["parts"])}
     return {"evaluation": held_out, "scoring": scoring, **parts}

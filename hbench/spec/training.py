@@ -1,0 +1,208 @@
+"""The blocks of a training spec: how a proposer is trained on what its edits do (Harness learning, sections 3 and 4)."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
+
+from hbench.core.model import ModelRef
+from hbench.parts.part import Part, find, kinds
+from hbench.spec.block import Block, Number, Whole, wrong
+from hbench.spec.files import HarnessName, PromptName
+from hbench.spec.model_block import ModelBlock, WeightsBlock
+from hbench.spec.problems import did_you_mean
+from hbench.spec.schema import AdaptationSpec
+
+
+def _family(entry: Any, info: ValidationInfo) -> Any:
+    """A family named in a list: a name, or a block that changes more; laid over the spec's `family`."""
+    base = info.data.get("family")
+    if isinstance(entry, Part):
+        return entry
+    if base is None:
+        raise wrong("a family's name needs `family` to be laid on", incomplete=True)
+    block = {"name": entry} if isinstance(entry, str) else entry
+    if not isinstance(block, dict):
+        raise wrong(f"expected a family's name or block, got {entry!r}")
+    kind = block.get("kind", base.kind)
+    if kind not in kinds("families"):
+        raise wrong(f"there is no kind of family '{kind}'", did_you_mean(str(kind), kinds("families")))
+    inherited = base.model_dump(mode="json") if kind == base.kind else {"kind": kind}
+    try:
+        return find("families", kind).model_validate({**inherited, **block})
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise wrong(first["msg"].removeprefix("Value error, ")) from None
+
+
+FamilyEntry = Annotated[Part, BeforeValidator(_family)]
+
+
+class LoraBlock(Block):
+    """A low-rank adapter beside frozen weights."""
+
+    rank: Whole = Field(16, ge=1, description="16 on all linear layers of the 135M model is 9.8 MB in bfloat16.")
+    alpha: Whole = Field(32, ge=1, description="Scale: the update is multiplied by alpha / rank.")
+    dropout: Number = Field(0.0, ge=0, lt=1, description="Of the adapter's input; 0 keeps runs repeatable.")
+    targets: Literal["all-linear"] | tuple[str, ...] = Field(
+        "all-linear", description="Layers that get an adapter: all linear ones but the head, or names such as q_proj."
+    )
+    from_layer: Whole | None = Field(
+        None, ge=0, description="Only layers from this one on; half of them saves a quarter of the gradient pass."
+    )
+
+
+class _Optimised(Block):
+    """What both trainers take. Optimizer: AdamW."""
+
+    learning_rate: Number = Field(gt=0, description="Highest learning rate.")
+    warmup: Whole = Field(5, ge=0, description="Updates over which the learning rate rises from 0.")
+    clip: Number = Field(1.0, gt=0, description="Largest norm of the gradient.")
+    weight_decay: Number = Field(0.0, ge=0, description="AdamW's.")
+    seed: Whole = Field(0, ge=0, description="Of order, initial adapter and sampling; other seeds are other runs.")
+    lora: LoraBlock | None = Field(
+        default_factory=LoraBlock, description="The adapter; null trains all weights."
+    )
+
+
+class SftBlock(_Optimised):
+    """Supervised fine-tuning on kept demonstrations: loss on the completion's tokens alone."""
+
+    learning_rate: Number = Field(1e-4, gt=0, description="1e-4 to 2e-4 for a 4 B model; 1e-3 for the 135M one with LoRA.")
+    epochs: Number = Field(2.0, gt=0, description="Passes over the rows; the paper's number is not known.")
+    updates: Whole | None = Field(None, ge=1, description="Exactly so many updates, whatever epochs says.")
+    batch: Whole = Field(16, ge=1, description="Demonstrations an update, over all processes.")
+    schedule: Literal["linear", "cosine", "constant"] = Field("linear", description="After the warm-up.")
+    floor: Number = Field(0.1, ge=0, le=1, description="Share of the learning rate at which linear and cosine end.")
+    max_length: Whole = Field(4096, ge=8, description="Tokens of prompt and completion; longer rows are dropped, never cut.")
+
+
+class ImmediateCredit(Block):
+    """Each edit is credited with its own reward: the paper's choice."""
+
+    kind: Literal["immediate"] = Field("immediate", description="The edit's own reward.")
+
+
+class DiscountedCredit(Block):
+    """An edit is also credited with what the present policy makes of it: the paper leaves this open."""
+
+    kind: Literal["discounted"] = Field(description="Own reward + discount x that of the next revision, and so on.")
+    discount: Number = Field(0.5, ge=0, le=1, description="Weight of each further revision's reward.")
+    horizon: Whole = Field(1, ge=1, description="Further revisions drawn, one a candidate and step.")
+
+
+def _credit_kind(value: Any) -> Any:
+    return {"kind": value} if isinstance(value, str) else value
+
+
+Credit = Annotated[
+    Annotated[ImmediateCredit | DiscountedCredit, Field(discriminator="kind")], BeforeValidator(_credit_kind)
+]
+
+
+class GrpoBlock(_Optimised):
+    """Reinforcement learning on what edits do when they are run (Harness learning, Eq. 5 and 6)."""
+
+    learning_rate: Number = Field(1e-6, gt=0, description="1e-6 for all weights, 1e-5 for LoRA rank 32 of a 4 B model.")
+    updates: Whole = Field(100, ge=1, description="Optimizer steps of each segment.")
+    segments: Whole = Field(
+        1, ge=1, description="1: single-step RL. More: the contexts of each start from the candidates of the one before."
+    )
+    prompts: Whole = Field(4, ge=1, description="Edit contexts an update, over all processes.")
+    group: Whole = Field(8, ge=2, description="Completions of each; the paper's number.")
+    per_family: Whole | None = Field(None, ge=1, description="Contexts of each family; default: as train.contexts says.")
+    stronger: Number = Field(0.0, ge=0, le=1, description="Share of contexts whose parent is stronger than the seed.")
+    harnesses: tuple[HarnessName, ...] = Field(
+        (), description="Those parents, in turn; none: the best kept demonstration of the family."
+    )
+    start: Literal["sft", "base"] = Field("sft", description="What is trained on: the SFT checkpoint, or the base.")
+    schedule: Literal["linear", "cosine", "constant"] = Field("constant", description="After the warm-up.")
+    floor: Number = Field(0.1, ge=0, le=1, description="Share of the learning rate at which linear and cosine end.")
+    temperature: Number = Field(1.0, gt=0, description="Of the completions that are scored.")
+    top_p: Number = Field(1.0, gt=0, le=1, description="Nucleus; 1 keeps sampling on-policy.")
+    max_tokens: Whole = Field(16384, ge=1, description="Most tokens of a completion; the paper's number.")
+    clip_low: Number = Field(0.2, gt=0, description="How far the ratio of probabilities may fall.")
+    clip_high: Number = Field(0.28, gt=0, description="How far it may rise.")
+    kl: Number = Field(0.0, ge=0, description="Weight of the divergence from where training began; 0: none.")
+    loss: Literal["dapo", "grpo", "bnpo", "dr_grpo"] = Field("dapo", description="How token losses are averaged.")
+    scale: Literal["group", "batch", "none"] = Field("group", description="By what deviation advantages are divided.")
+    iterations: Whole = Field(1, ge=1, description="Updates on the same completions; 1 is strictly on-policy.")
+    carry: Literal["best", "random"] = Field("best", description="Which candidate of a context the next segment edits.")
+    credit: Credit = Field(default_factory=ImmediateCredit, description="What an edit is credited with.")
+
+
+class ContextsBlock(Block):
+    """Edit contexts: parent harness and report, the proposer's training inputs."""
+
+    per_family: Whole = Field(4, ge=1, description="Contexts of each seen family; each has feedback questions of its own.")
+    feedback: Whole = Field(8, ge=1, description="Questions behind each report.")
+    scoring: Whole = Field(16, ge=1, description="Questions of each family that candidates are scored on; never feedback ones.")
+
+
+class DemonstrateBlock(Block):
+    """Who shows edits, and how it is asked."""
+
+    teacher: ModelBlock = Field(description="Any model, or a recorded file.")
+    prompts: tuple[PromptName, ...] = Field(
+        min_length=1, description="Asked in turn; the paper mixes prompts with and without a hint at tools."
+    )
+    per_context: Whole = Field(1, ge=1, description="Edits asked for in each context.")
+
+
+class KeepBlock(Block):
+    """Which demonstrations become training rows: applied, complete, and better than their parent."""
+
+    most: Whole | None = Field(None, ge=1, description="At most so many, shared evenly over families; the paper keeps 432.")
+    margin: Number = Field(0.0, ge=0, description="By how much the score must exceed the parent's.")
+
+
+class TrainBlock(Block):
+    """How the proposer is trained."""
+
+    contexts: ContextsBlock = Field(default_factory=ContextsBlock, description="The training inputs.")
+    demonstrate: DemonstrateBlock | None = Field(None, description="null: no demonstrations, and so no SFT.")
+    keep: KeepBlock = Field(default_factory=KeepBlock, description="Which demonstrations are kept.")
+    sft: SftBlock | None = Field(None, description="null: RL from the base proposer, as in QA.")
+    grpo: GrpoBlock | None = Field(None, description="null: no RL.")
+
+    @model_validator(mode="after")
+    def _have_what_they_need(self) -> Self:
+        if self.sft and not self.demonstrate:
+            raise wrong("sft needs demonstrate: a teacher and prompts")
+        if self.grpo and self.grpo.start == "sft" and not self.sft:
+            raise wrong("grpo.start is sft, but there is no sft", "write start: base")
+        if self.grpo and self.grpo.stronger and not (self.grpo.harnesses or self.demonstrate):
+            raise wrong("grpo.stronger needs stronger parents", "name them under grpo.harnesses, or demonstrate")
+        return self
+
+
+class TrainingSpec(AdaptationSpec):
+    """A proposer is trained on seen families; then each arm adapts other families with its proposer."""
+
+    plan: Literal["training"] = Field(description="training: demonstrations, SFT, RL, then adaptation.")
+    seen: tuple[FamilyEntry, ...] = Field((), description="Families of training: names or blocks, laid over `family`.")
+    rl_seen: tuple[FamilyEntry, ...] | None = Field(None, description="Families of RL; default: `seen`.")
+    families: tuple[FamilyEntry, ...] = Field((), description="Families that every arm adapts; default: `family` alone.")
+    train: TrainBlock = Field(default_factory=TrainBlock, description="How the proposer is trained.")
+
+    @model_validator(mode="after")
+    def _output_is_trained(self) -> Self:
+        output = getattr(self.proposer, "output", None)
+        if output and getattr(self.train, {"sft": "sft", "rl": "grpo"}[output]) is None:
+            field = {"sft": "train.sft", "rl": "train.grpo"}[output]
+            raise wrong(f"proposer.output is {output}, but there is no {field}")
+        if output and not (self.seen if output == "sft" else self.rl_families()):
+            raise wrong("there are no families to train on", "name them under seen")
+        return self
+
+    def rl_families(self) -> tuple[Part, ...]:
+        """The families of RL contexts."""
+        return self.seen if self.rl_seen is None else self.rl_seen
+
+    def on(self, family: Part) -> Self:
+        """This spec for one family."""
+        return self.model_copy(update={"family": family})
+
+    def models(self) -> list[ModelRef]:
+        """Solver, proposer and teacher."""
+        shown = self.train.demonstrate
+        return [*super().models(), *([shown.teacher.ref("teacher")] if shown else [])]
