@@ -202,8 +202,22 @@ _ALL = (
     table("updates", "step", "step_key update name", "What a trainer logged at each optimizer step.", """
         step_key  VARCHAR  the training step
         update  BIGINT  optimizer step, from 1
-        name  VARCHAR  loss, reward, a term's name, kl, length …
-        value  DOUBLE  the value
+        name  VARCHAR  loss, reward, a term's name, kl, completion_tokens …; seconds, reward_seconds, reward_share …
+        value  DOUBLE  the value; NULL for times and shares of time
+        measured  DOUBLE, volatile  the same for times and shares of time: another machine takes another while
+    """),
+    table("completions", "step", "step_key candidate", "One completion that a trainer drew and judged.", """
+        step_key  VARCHAR  the training step
+        candidate  BIGINT  the same number in candidates, reward_terms and rollouts
+        update  BIGINT  the update it was drawn for, from 1
+        rank  BIGINT  the process that drew it, from 0
+        index  BIGINT  its place among those of that process and update, from 0
+        context  BIGINT  the edit context: its position in edit_contexts
+        reward  DOUBLE  weighted sum of its terms, plus `further`; NULL where none could be had: no signal
+        further  DOUBLE  what further revisions add, discounted; NULL for immediate credit
+        same_as  BIGINT  the equal candidate that was run in its stead; NULL where it ran itself, or nothing ran
+        trouble  VARCHAR  why it has no reward
+        completion_tokens  BIGINT  tokens drawn
     """),
     table("checkpoints", "step", "step_key", "A trained model.", """
         step_key  VARCHAR  the training step
