@@ -1,6 +1,7 @@
 """The two functions that adaptation and training share, so that a reward cannot drift between them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from hbench.core.candidate import Candidate
@@ -28,12 +29,29 @@ def revise(parent: Harness, response: Response, edit: EditFormat) -> Candidate:
     return Candidate(parent, response.text, harness, None, explanation)
 
 
-def trial(candidate: Candidate, questions: Sequence[Question], setting: Any, services: Services) -> Candidate:
-    """`candidate` with its rollouts on `questions`, in question order; unchanged when its edit failed."""
+def trial(
+    candidate: Candidate,
+    questions: Sequence[Question],
+    setting: Any,
+    services: Services,
+    heard: Callable[[Rollout], None] | None = None,
+    before: Sequence[Rollout] = (),
+) -> Candidate:
+    """`candidate` with its rollouts on `questions`, in question order; unchanged when its edit failed.
+
+    heard: told of each rollout as it ends; what it raises ends the trial. before: rollouts that an earlier try finished.
+    """
     if candidate.harness is None:
         return candidate
-    found: list[Rollout] = []
-    services.run_harness(candidate.harness, questions, setting, found.append)
+    found: list[Rollout] = list(before)
+
+    def keep(rollout: Rollout) -> None:
+        if heard is not None:
+            heard(rollout)
+        found.append(rollout)
+
+    done = {(rollout.question_id, rollout.repeat) for rollout in before}
+    services.run_harness(candidate.harness, questions, setting, keep, skip=done)
     place = {question.id: i for i, question in enumerate(questions)}
     found.sort(key=lambda r: (place[r.question_id], r.repeat))
-    return candidate.with_rollouts(tuple(found))
+    return replace(candidate, rollouts=tuple(found), grade=setting.grade)
