@@ -1,6 +1,5 @@
 """How an artifact's rows and files are laid down in its folder, and what digest they have."""
 
-import hashlib
 import os
 import shutil
 from collections.abc import Container, Iterable, Mapping
@@ -9,6 +8,7 @@ from pathlib import Path
 
 from hbench.core.digest import Json
 from hbench.core.failure import StepError
+from hbench.core.folder_digest import file_digest, folder_digest
 from hbench.store.parquet import Lines, sync, write_parquet
 from hbench.store.rows import Digester, Rows, encode, row_key
 
@@ -68,13 +68,11 @@ def move_files(files: Mapping[str, Path], folder: Path) -> dict[str, str]:
 
 
 def _digest_tree(path: Path) -> str:
-    if path.is_file():
-        with path.open("rb") as file:
-            found = hashlib.file_digest(file, "sha256").hexdigest()
-        sync(path)
-        return found
-    inside = sorted(p for p in path.rglob("*") if p.is_file())
-    return hashlib.sha256("".join(f"{p.relative_to(path)}\0{_digest_tree(p)}\n" for p in inside).encode()).hexdigest()
+    """The digest of a file or a folder, which is on disk when this returns."""
+    files = [path] if path.is_file() else [p for p in path.rglob("*") if p.is_file()]
+    for file in files:
+        sync(file)
+    return file_digest(path) if path.is_file() else folder_digest(path, without=())
 
 
 def clear(folder: Path, only: Container[str] = (), keep: Container[str] = ()) -> None:
