@@ -3,6 +3,7 @@
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from hbench.plan.plan import Plan
 from hbench.plan.step import Port, Step
@@ -19,23 +20,51 @@ class Bound:
         return Bound(self.calls + other.calls, self.tokens + other.tokens)
 
 
-def bound(step: Step) -> tuple[str, Bound]:
-    """(role asked, upper bound) of one step; ("", 0) for one that asks no model."""
+def bounds(step: Step) -> dict[str, Bound]:
+    """Role asked -> upper bound of one step; {} for one that asks no model. What a trainer samples counts as proposer."""
     params = step.params
     if step.kind == "evaluate":
-        limits, sampling = params["limits"], params["solver"]["sampling"]
-        rollouts = question_count(step) * params["repeats"]
-        tokens = min(limits["calls"] * sampling["max_tokens"], limits["tokens"] + sampling["max_tokens"])
-        return "solver", Bound(rollouts * limits["calls"], rollouts * tokens)
+        return {"solver": _runs(params, question_count(step) * params["repeats"])}
     if step.kind == "propose":
-        return "proposer", Bound(1, params["proposer"]["sampling"]["max_tokens"])
-    return "", Bound()
+        return {"proposer": Bound(1, params["proposer"]["sampling"]["max_tokens"])}
+    if step.kind == "demonstrate":
+        asked = len(_source(step, "contexts").params["entries"]) * params["per_context"]
+        return {"teacher": Bound(asked, asked * params["teacher"]["sampling"]["max_tokens"]), "solver": _trials(step, asked)}
+    if step.kind == "train_grpo":
+        recipe = params["recipe"]
+        drawn = recipe["updates"] * recipe["prompts"] * recipe["group"]
+        return {"proposer": Bound(drawn, drawn * recipe["max_tokens"]), "solver": _trials(step, drawn)}
+    return {}
+
+
+def _runs(setting: Mapping[str, Any], rollouts: int) -> Bound:
+    limits, sampling = setting["limits"], setting["solver"]["sampling"]
+    tokens = min(limits["calls"] * sampling["max_tokens"], limits["tokens"] + sampling["max_tokens"])
+    return Bound(rollouts * limits["calls"], rollouts * tokens)
+
+
+def _trials(step: Step, candidates: int) -> Bound:
+    """What scoring `candidates` may ask of the solver, were all of the family with the most questions."""
+    settings = step.params["families"]
+    each = [
+        _runs(setting, _split_size(_source(step, f"questions_{name}")) * setting["repeats"])
+        for name, setting in settings.items()
+    ]
+    most = max(each, key=lambda bound: bound.calls, default=Bound())
+    return Bound(candidates * most.calls, candidates * most.tokens)
 
 
 def question_count(step: Step) -> int:
     """How many questions the split behind an evaluate step asks for."""
-    source = step.inputs["questions"]
-    split = source.step if isinstance(source, Port) else source
+    return _split_size(_source(step, "questions"))
+
+
+def _source(step: Step, name: str) -> Step:
+    source = step.inputs[name]
+    return source.step if isinstance(source, Port) else source
+
+
+def _split_size(split: Step) -> int:
     sizes = split.params["sizes"]
     size = sizes[split.params["role"]]
     whole = sizes["feedback"] if size == "same_as_feedback" else size
@@ -64,7 +93,7 @@ def _step_lines(plan: Plan, states: Mapping[str, str]) -> list[str]:
         if label.arm != arm:
             arm = label.arm
             lines.append(f"arm {arm}")
-        lines.append(f"  {label.label:<42} {by_id[label.step_id].kind:<9} {label.step_id[:8]}  {states[label.step_id]}")
+        lines.append(f"  {label.label:<42} {by_id[label.step_id].kind:<11} {label.step_id[:8]}  {states[label.step_id]}")
     return lines
 
 
@@ -77,13 +106,12 @@ def _bound_lines(plan: Plan, states: Mapping[str, str]) -> list[str]:
         if states[label.step_id] == "cached" or (label.arm, label.step_id) in seen:
             continue
         seen.add((label.arm, label.step_id))
-        role, cost = bound(by_id[label.step_id])
-        if role:
+        for role, cost in bounds(by_id[label.step_id]).items():
             arms[label.arm, role] += cost
     for step in plan.steps:
-        role, cost = bound(step)
-        if role and states[step.id] != "cached":
-            every[role] += cost
+        if states[step.id] != "cached":
+            for role, cost in bounds(step).items():
+                every[role] += cost
     lines = ["still to run, at most (steps that arms share count in each, once in all):"]
     lines += [_bound_line(arm, role, cost) for (arm, role), cost in arms.items()]
     lines += [_bound_line("all", role, cost) for role, cost in every.items()]

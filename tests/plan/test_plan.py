@@ -10,7 +10,7 @@ from hbench.core.failure import HbenchError
 from hbench.plan import PlanError, Step, compile
 from hbench.plan.check import MAY_SEE_EVALUATION, check
 from hbench.plan.plan import Label, Plan
-from hbench.plan.show import bound, show
+from hbench.plan.show import bounds, show
 from hbench.spec import load
 from hbench.steps.step_kind import names
 from tests.world import make_world
@@ -123,7 +123,7 @@ def test_the_plan_is_shown_with_states_and_upper_bounds(toy):
     text = show(plan, {step.id: "to run" for step in plan.steps})
     assert f"{len(plan.steps)} to run" in text
     assert "arm sequential" in text and "round 2, candidate 0" in text
-    calls = sum(bound(step)[1].calls for step in plan.steps if bound(step)[0] == "solver")
+    calls = sum(bounds(step)["solver"].calls for step in plan.steps if "solver" in bounds(step))
     assert re.search(rf"all\s+solver\s+{calls:,} calls", text)
 
 
