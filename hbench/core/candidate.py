@@ -1,5 +1,6 @@
 """An edit applied to a parent, with the outcome of running it."""
 
+import math
 from dataclasses import dataclass
 from typing import Self
 
@@ -43,4 +44,4 @@ class Candidate:
 
 
 def _mean(values: list[float]) -> float:
-    return sum(values) / len(values) if values else 0.0
+    return math.fsum(values) / len(values) if values else 0.0  # exact: the order in which rollouts ended does not show

@@ -1,4 +1,4 @@
-"""A candidate as rows: of tables candidates, reward_terms, and those of its rollouts."""
+"""A candidate as rows of the tables candidates and reward_terms, and in the short form that later reports show."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -57,6 +57,16 @@ def proposal_rows(candidate: Candidate, reply: Reply, request: Request, asked: M
     }
     texts = {text["digest"]: text for text in (*rows["texts"], {"digest": text_digest(sent), "text": sent})}
     return {**rows, "events": [event], "texts": list(texts.values())}
+
+
+def told_edit(candidate: Candidate) -> Json:
+    """{"explanation", "outcome", "message"}: what later reports say of it."""
+    failure = candidate.failure
+    return {
+        "explanation": candidate.explanation,
+        "outcome": failure.kind if failure else "applied",
+        "message": failure.message if failure else "",
+    }
 
 
 def term_rows(values: Mapping[str, float], terms: Mapping[str, RewardTerm], number: int = 0) -> list[dict[str, Any]]:

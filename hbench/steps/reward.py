@@ -9,10 +9,11 @@ from hbench.core.harness import Harness
 from hbench.core.output import Artifact, Output
 from hbench.core.protocols import Services
 from hbench.parts.part import build
-from hbench.parts.rewards._total import reward_terms
+from hbench.parts.rewards._total import reward_terms, total
+from hbench.steps._candidate_rows import term_rows
 from hbench.steps._rollout_rows import rollouts_from_rows
 
-VERSION = 1
+VERSION = 2  # 2: exact means, whatever the order of rollouts
 
 
 def reward(params: Json, inputs: Mapping[str, Artifact], services: Services) -> Output:
@@ -26,11 +27,7 @@ def reward(params: Json, inputs: Mapping[str, Artifact], services: Services) -> 
     candidate = _candidate(value, inputs["parent" if stands_for_parent else "trial"], params["grade"])
     terms = {name: build("rewards", block) for name, block in params["terms"].items()}
     values = reward_terms(candidate, terms, params["no_change"])
-    rows = [
-        {"candidate": 0, "term": name, "value": value, "weight": terms[name].weight} for name, value in values.items()
-    ]
-    total = sum(terms[name].weight * value for name, value in values.items())
-    return Output({"reward": total, "terms": values}, {"reward_terms": rows})
+    return Output({"reward": total(values, terms), "terms": values}, {"reward_terms": term_rows(values, terms)})
 
 
 def _candidate(value: Json, trial: Artifact, grade: str) -> Candidate:
