@@ -1,8 +1,5 @@
 """Run one harness on the questions of a split: J(h; Q), and every rollout as rows."""
 
-import math
-from array import array
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from hbench.core.digest import Json
@@ -11,6 +8,7 @@ from hbench.core.output import Artifact, Output
 from hbench.core.protocols import Services
 from hbench.core.question import Question
 from hbench.core.rollout import Rollout
+from hbench.steps._evaluated import Tally, summary
 from hbench.steps._rollout_rows import rollout_rows, rollouts_from_rows
 from hbench.steps.harness import harness_rows
 from hbench.steps.run_setting import RunSetting, model_row
@@ -28,34 +26,12 @@ def evaluate(params: Json, inputs: Mapping[str, Artifact], services: Services) -
     value = inputs["harness"].value
     questions = [Question.from_json(q) for q in inputs["questions"].value]
     if value is None:
-        return Output(_summary(None, questions, Tally(), params["grade"]))
+        return Output(summary(None, questions, Tally(), params["grade"]))
     setting = RunSetting.of(params)
     harness = Harness(value["files"])
     tally = _run_missing(harness, questions, setting, services)
     rows = {"harnesses": harness_rows(harness), "models": [model_row(setting.solver, services.engine(setting.solver))]}
-    return Output(_summary(value, questions, tally, setting.grade), rows)
-
-
-class Tally:
-    """Sums over rollouts, the same in whatever order they end; what a rollout said is a row by then and is not kept."""
-
-    def __init__(self) -> None:
-        self.grades: dict[str, array] = {}
-        self.failures: Counter[str] = Counter()
-        self.rollouts = self.completed = self.tokens = 0
-
-    def add(self, rollout: Rollout) -> None:
-        self.rollouts += 1
-        self.completed += rollout.completed
-        self.tokens += rollout.usage.completion_tokens
-        if rollout.failure:
-            self.failures[rollout.failure.kind] += 1
-        for name, value in rollout.grades.items():
-            self.grades.setdefault(name, array("d")).append(value)
-
-    def mean(self, name: str) -> float:
-        """Over all rollouts, in [0, 1]; exact sums, so that their order does not show in the last digit."""
-        return math.fsum(self.grades.get(name, ())) / self.rollouts if self.rollouts else 0.0
+    return Output(summary(value, questions, tally, setting.grade), rows)
 
 
 def _run_missing(harness: Harness, questions: Sequence[Question], setting: RunSetting, services: Services) -> Tally:
@@ -75,17 +51,3 @@ def _run_missing(harness: Harness, questions: Sequence[Question], setting: RunSe
     services.report_progress(tally.rollouts, total)
     services.run_harness(harness, questions, setting, keep, skip=done)
     return tally
-
-
-def _summary(value: Json, questions: Sequence[Question], tally: Tally, grade: str) -> Json:
-    return {
-        "harness": value,
-        "harness_id": value["id"] if value else None,
-        "score": tally.mean(grade) if tally.rollouts else None,
-        "grades": {name: tally.mean(name) for name in sorted(tally.grades)},
-        "completion_rate": tally.completed / tally.rollouts if tally.rollouts else 0.0,
-        "n": len(questions),
-        "question_ids": [q.id for q in questions],
-        "tokens": tally.tokens,
-        "failures": dict(sorted(tally.failures.items())),
-    }
