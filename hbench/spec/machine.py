@@ -50,6 +50,29 @@ class ReachBlock(Block):
     )
 
 
+class TrainingBlock(Block):
+    """How this machine trains: in processes of its own, which the run starts and ends."""
+
+    processes: Whole = Field(1, ge=1, description="More than one are started by `accelerate launch`; one a GPU.")
+    threads: Whole = Field(2, ge=1, description="Torch threads of each process; no more than it has quiet cores.")
+    micro_batch: Whole = Field(
+        8, ge=1, description="Most sequences in one gradient pass; an update's are cut into so many: less memory, more time."
+    )
+    save_every: Whole = Field(10, ge=1, description="Updates between checkpoints: what a kill costs at most.")
+    reward_timeout_s: Number = Field(
+        600.0, gt=0, description="Longest wait for the trials of an update; a completion that is late has no reward."
+    )
+    generation: Literal["transformers", "vllm_colocate", "vllm_server"] = Field(
+        "transformers", description="What draws completions: the trained model itself, or vLLM inside or beside it."
+    )
+    vllm_url: str | None = Field(None, description="The server of vllm_server (`trl vllm-serve`).")
+    share_prompts: bool = Field(
+        True, description="Completions of one prompt are packed behind one copy of it: the same gradient, read once."
+    )
+    accelerate: str | None = Field(None, description="A file that `accelerate config` wrote, e.g. for FSDP.")
+    report_to: tuple[str, ...] = Field((), description="Trackers that the trainer also writes to, e.g. tensorboard.")
+
+
 class MachineBlock(Block):
     """What this machine may use. Recorded with each run, hashed nowhere."""
 
@@ -61,6 +84,7 @@ class MachineBlock(Block):
     fold_s: Number = Field(5.0, gt=0, description="Seconds between folds into the database while a run goes on.")
     executor: Literal["local"] = Field("local", description="Where steps run: threads on this machine.")
     models: dict[str, ReachBlock] = Field({}, description="Model name -> how it is reached.")
+    training: TrainingBlock = Field(default_factory=TrainingBlock, description="How training steps are run.")
 
     _written: Json = PrivateAttr(default=None)
 
