@@ -1,16 +1,19 @@
 """A Hugging Face model and its tokenizer in this process."""
 
 from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 from hbench.core.digest import Json
 from hbench.core.failure import HbenchError
 from hbench.core.message import Request
+from hbench.core.model import TRAINED
 from hbench.engines import embedded
 from hbench.engines.decoder import Decoder, end_tokens
 from hbench.engines.passes import passes_for
 
-UNKNOWN = ("adapter", "quantisation", "chat_template")  # of an identity: what only a server can do so far
+UNKNOWN = ("quantisation", "chat_template")  # of an identity: what only a server can do so far
 
 
 @dataclass(frozen=True)
@@ -47,49 +50,91 @@ class LocalModel:
         return self.tokenizer(whole, add_special_tokens=False)["input_ids"]
 
 
-def check(identity: Json) -> None:
+def check(identity: Json, files: Path | None = None) -> None:
     """Raises HbenchError when the weights are not here or cannot be run so; loads none."""
+    found = source(identity, files)
     from transformers import AutoConfig
 
-    folder = _folder(identity)
     with told_plainly(identity):
-        AutoConfig.from_pretrained(folder, revision=identity.get("revision"))
+        AutoConfig.from_pretrained(**found)
 
 
-def load(identity: Json, threads: int = 1) -> LocalModel:
-    """The model of `identity`: weights, and optionally revision, dtype and context. A LoRA adapter would join here.
+def load(identity: Json, threads: int = 1, files: Path | None = None) -> LocalModel:
+    """The model of `identity`: weights, and optionally revision, dtype and context; with what was trained, in `files`.
 
-    threads: torch's, for the calling thread, which is the one to use the model in. dtype: when absent, bfloat16 on a
-    GPU and on CPUs with AVX512-BF16, else float32. Raises HbenchError.
+    An adapter is merged into the weights, whole weights take their place. threads: torch's, for the calling thread,
+    which is the one to use the model in. Raises HbenchError.
     """
-    folder = _folder(identity)
+    found = source(identity, files)
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     torch.set_num_threads(threads)
-    dtype = getattr(torch, identity["dtype"]) if identity.get("dtype") else _best_dtype()
-    revision = identity.get("revision")
     with told_plainly(identity), embedded.quiet_transformers():
-        tokenizer = AutoTokenizer.from_pretrained(folder, revision=revision)
-        model = AutoModelForCausalLM.from_pretrained(folder, revision=revision, dtype=dtype)
+        tokenizer = AutoTokenizer.from_pretrained(**found)
+        model = AutoModelForCausalLM.from_pretrained(**found, dtype=compute_dtype(identity))
+        model = merged(model, files) if is_adapter(files) else model
     longest = getattr(model.config.get_text_config(), "max_position_embeddings", None) or 2048
     device = "cuda" if torch.cuda.is_available() else "cpu"
     return LocalModel(model.eval().to(device), tokenizer, min(identity.get("context") or longest, longest))
 
 
-def _folder(identity: Json) -> str:
-    """What transformers loads: a folder, or a name that it finds in its own cache or fetches."""
+def merged(model: Any, adapter: Path) -> Any:
+    """`model`, its weights changed by the LoRA adapter in a folder. The sum is rounded once, from float32."""
+    from peft import PeftModel
+    from peft.tuners.lora import LoraLayer
+
+    laid = PeftModel.from_pretrained(model, str(adapter))
+    for each in laid.modules():
+        if isinstance(each, LoraLayer):
+            weight, delta = each.get_base_layer().weight, each.get_delta_weight("default")
+            weight.data = (weight.data.float() + delta.float()).to(weight.dtype)
+    return laid.unload()
+
+
+def is_adapter(files: Path | None) -> bool:
+    """Whether a checkpoint's folder holds a LoRA adapter, and not whole weights."""
+    return files is not None and (files / "adapter_config.json").is_file()
+
+
+def compute_dtype(identity: Json) -> Any:
+    """torch's dtype; where `identity` names none, bfloat16 on a GPU and on CPUs with AVX512-BF16, else float32."""
+    import torch
+
+    if identity.get("dtype"):
+        return getattr(torch, identity["dtype"])
+    fast = torch.cuda.is_available() or torch.ops.mkldnn._is_mkldnn_bf16_supported()
+    return torch.bfloat16 if fast else torch.float32
+
+
+def source(identity: Json, files: Path | None = None) -> Json:
+    """What transformers loads the model and its tokenizer from, as arguments: whole weights in `files`, else the base.
+
+    The base is a folder, or a name that transformers finds in its own cache or fetches. Raises HbenchError.
+    """
     for key in UNKNOWN:
         if identity.get(key):
             raise HbenchError(f"a model in this process cannot have '{key}' yet: serve it, and set base_url")
-    try:
-        import torch  # noqa: F401
-        import transformers  # noqa: F401
-    except ImportError as missing:
-        hint = "pip install 'hbench[local]'"
-        raise HbenchError(f"a model in this process needs the extra 'local' ({missing}): {hint}") from None
+    for key in TRAINED:
+        if identity.get(key) and files is None:
+            raise HbenchError(f"nothing says where the {key} {identity[key][:16]} of {identity['weights']} lies")
+    _need("local", "torch", "transformers")
+    if files is not None and not is_adapter(files):
+        return {"pretrained_model_name_or_path": str(files)}
+    if is_adapter(files):
+        _need("train", "peft")
     weights = identity["weights"]
-    return str(embedded.unpack(weights)) if weights.startswith(embedded.PREFIX) else weights
+    folder = str(embedded.unpack(weights)) if weights.startswith(embedded.PREFIX) else weights
+    return {"pretrained_model_name_or_path": folder, "revision": identity.get("revision")}
+
+
+def _need(extra: str, *libraries: str) -> None:
+    for library in libraries:
+        try:
+            import_module(library)
+        except ImportError as missing:
+            hint = f"pip install 'hbench[{extra}]'"
+            raise HbenchError(f"a model in this process needs the extra '{extra}' ({missing}): {hint}") from None
 
 
 class told_plainly:
@@ -104,10 +149,3 @@ class told_plainly:
         if isinstance(trouble, OSError | ValueError | KeyError):
             first = (str(trouble).splitlines() or [""])[0]
             raise HbenchError(f"the model {self.weights} cannot be loaded: {first}") from None
-
-
-def _best_dtype() -> Any:
-    import torch
-
-    fast = torch.cuda.is_available() or torch.ops.mkldnn._is_mkldnn_bf16_supported()
-    return torch.bfloat16 if fast else torch.float32

@@ -38,7 +38,7 @@ def open_lm(ref: ModelRef, machine: Json) -> LM:
         return OpenAILM(Reach.of(_weights(ref), machine))
     from hbench.engines.transformers_lm import TransformersLM
 
-    return TransformersLM(ref.identity, machine.get("batch") or 16, machine.get("threads") or 1)
+    return TransformersLM(ref.identity, machine.get("batch") or 16, machine.get("threads") or 1, ref.files)
 
 
 def _choose(ref: ModelRef, machine: Json) -> str:

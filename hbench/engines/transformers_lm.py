@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 
 from hbench.core.digest import Json
 from hbench.core.failure import HbenchError
@@ -43,11 +44,11 @@ class TransformersLM:
     """batch: rows decoded together. threads: torch's own; two on two busy cores are many times slower than one.
 
     The model is loaded on the first request, in the decoding thread; `generate` raises HbenchError where that fails.
-    Knows `sampling.extra` top_k, min_p and chat_template_kwargs. max_tokens is cut to what the context leaves.
+    files: where what was trained lies. Knows `sampling.extra` top_k, min_p and chat_template_kwargs. max_tokens is cut to what the context leaves.
     """
 
-    def __init__(self, identity: Json, batch: int = 16, threads: int = 1):
-        self.identity, self.batch, self.threads = identity, batch, threads
+    def __init__(self, identity: Json, batch: int = 16, threads: int = 1, files: Path | None = None):
+        self.identity, self.batch, self.threads, self.files = identity, batch, threads, files
         self._asked: queue.SimpleQueue[_Asked | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._closed = False
@@ -66,7 +67,7 @@ class TransformersLM:
 
     async def check(self) -> None:
         """Raises HbenchError when the weights are not here; loads none."""
-        await asyncio.to_thread(check, self.identity)
+        await asyncio.to_thread(check, self.identity, self.files)
 
     async def close(self) -> None:
         """Ends after the token being decoded; what was still waiting gets an LMError."""
@@ -78,7 +79,7 @@ class TransformersLM:
     def _work(self) -> None:
         """The decoding thread. Nothing that happens here may leave a request without an answer."""
         try:
-            local = load(self.identity, self.threads)
+            local = load(self.identity, self.threads, self.files)
         except Exception as trouble:
             known = isinstance(trouble, HbenchError)
             self._refuse(trouble if known else HbenchError(f"the model cannot be loaded: {trouble!r}"))
