@@ -43,7 +43,16 @@ class RecordedFile(NamedFile):
     path: Path
 
 
-@cache
+_readers: list[Any] = []
+
+
+def remembered(read: Any) -> Any:
+    """`read`, which asks the disk once for each name until `forget` is called."""
+    _readers.append(cache(read))
+    return _readers[-1]
+
+
+@remembered
 def read_prompt(name: str) -> NamedFile:
     """The prompt prompts/<name>.j2, checked; its digest covers what it includes."""
     from hbench.core.prompt import load_prompt
@@ -55,7 +64,7 @@ def read_prompt(name: str) -> NamedFile:
     return NamedFile(name=name, digest=prompt.digest)
 
 
-@cache
+@remembered
 def read_harness(name: str) -> HarnessSource:
     """The file `name` under specs/, which must be Python."""
     path, content = _read(name, "harnesses/*.py")
@@ -70,7 +79,7 @@ def read_harness(name: str) -> HarnessSource:
     return HarnessSource(name=name, digest=Harness.of(text).id, text=text)
 
 
-@cache
+@remembered
 def read_recorded(name: str) -> RecordedFile:
     """The file of recorded replies `name` under specs/."""
     path, content = _read(name, "replies/*.jsonl")
@@ -79,7 +88,7 @@ def read_recorded(name: str) -> RecordedFile:
 
 def forget() -> None:
     """Files are read anew: called when a spec is loaded, so that a notebook sees what was edited since."""
-    for reader in (read_prompt, read_harness, read_recorded):
+    for reader in _readers:
         reader.cache_clear()
 
 

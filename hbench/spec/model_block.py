@@ -1,6 +1,7 @@
 """Which model plays a role: identity only. How it is reached stands under `machine.models`."""
 
 from abc import abstractmethod
+from dataclasses import replace
 from datetime import date
 from typing import Annotated, Any, Literal
 
@@ -9,6 +10,7 @@ from pydantic import Discriminator, Field, Tag, field_validator, model_validator
 from hbench.core.digest import Json
 from hbench.core.message import Sampling
 from hbench.core.model import ModelRef
+from hbench.spec.adapter import AdapterName
 from hbench.spec.block import Block, Number, Whole, wrong
 from hbench.spec.files import PromptName, RecordedName
 
@@ -91,7 +93,10 @@ class WeightsBlock(_Model):
     )
     revision: str | None = Field(None, description="Commit of the weights, or the digest of a folder.")
     as_of: str | None = Field(None, description="Day, YYYY-MM-DD, on which a hosted model without revisions was used.")
-    adapter: str | None = Field(None, description="Key of a LoRA adapter laid on the weights.")
+    adapter: AdapterName | None = Field(
+        None,
+        description="LoRA adapter laid on the weights: published/BUNDLE/NAME, or a folder of `hbench model export`.",
+    )
     dtype: str | None = Field(None, description="Number format, e.g. bfloat16; default: as the weights were saved.")
     quantisation: str | None = Field(None, description="Scheme, e.g. fp8 or awq; default: none.")
     context: Whole | None = Field(None, ge=1, description="Context length in tokens; default: the weights' own.")
@@ -114,9 +119,21 @@ class WeightsBlock(_Model):
             raise wrong("needs a revision, or as_of: DATE for a hosted model that has none", incomplete=True)
         return self
 
+    @model_validator(mode="after")
+    def _adapter_fits(self) -> "WeightsBlock":
+        if self.adapter and not self.adapter.fits(self.weights, self.revision):
+            base = self.adapter.base
+            trained_on = base["weights"] + (f" at {base['revision']}" if base.get("revision") else "")
+            raise wrong(f"adapter: {self.adapter.name} was trained on {trained_on}, not on these weights")
+        return self
+
     def identity(self) -> Json:
         hashed = set(type(self).model_fields) - {"name", "prompt", "sampling", "output"}
-        return {key: getattr(self, key) for key in sorted(hashed) if getattr(self, key) is not None}
+        found = {key: getattr(self, key) for key in sorted(hashed) if getattr(self, key) is not None}
+        return found | ({"adapter": self.adapter.digest} if self.adapter else {})
+
+    def ref(self, role: str) -> ModelRef:
+        return replace(super().ref(role), files=self.adapter.path if self.adapter else None)
 
     def to_json(self) -> Json:
         return super().to_json() | ({"output": self.output} if self.output else {})
