@@ -1,6 +1,5 @@
 """The model that a training step changes: loaded with a LoRA adapter or whole, saved as a checkpoint."""
 
-import hashlib
 import json
 import re
 from collections.abc import Mapping
@@ -9,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hbench.core.digest import Json
 from hbench.core.failure import StepError
+from hbench.core.folder_digest import folder_digest
 from hbench.core.model import ModelRef
 from hbench.core.training import Task
 from hbench.engines import embedded
@@ -66,19 +66,10 @@ def save(model: Any, tokenizer: Any, folder: Path, base: str | None = None, stat
         _save_whole(model, tokenizer, folder, state)
 
 
-def digest(folder: Path) -> str:
-    """SHA-256 of names and contents of all files in `folder`, in hexadecimal."""
-    sums = []
-    for path in sorted(path for path in folder.rglob("*") if path.is_file()):
-        with path.open("rb") as file:
-            sums.append(f"{hashlib.file_digest(file, 'sha256').hexdigest()}  {path.relative_to(folder).as_posix()}\n")
-    return hashlib.sha256("".join(sums).encode()).hexdigest()
-
-
 def checkpoint_json(model: ModelRef, folder: Path) -> Json:
     """What the step's value says of the checkpoint in `folder`. model: the one that was trained."""
     kind = "adapter" if is_adapter(folder) else "weights"
-    return {"kind": kind, "base": model.base, "sha256": digest(folder)}
+    return {"kind": kind, "base": model.base, "sha256": folder_digest(folder)}
 
 
 def _fresh(model: Any, lora: Json) -> Any:
