@@ -8,6 +8,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from hbench.spec.block import Block, Number, wrong
 
 COUNTS = {"family": "families", "chain": "chains"}  # unit -> what the plural and the column that counts it are called
+COUNTED = (*COUNTS.values(), "arms")
 
 
 class ColumnBlock(Block):
@@ -15,10 +16,11 @@ class ColumnBlock(Block):
 
     title: str | None = Field(None, description="Heading; default: the column's name.")
     format: str = Field("%.3f", description="How a number is written, printf style.")
-    statistic: Literal["mean", "difference", "sum", "best", "families", "chains"] = Field(
+    statistic: Literal["mean", "difference", "sum", "best", "families", "chains", "arms"] = Field(
         "mean",
         description="mean: over families (or chains, see unit). difference: from the baseline, paired by them. "
-        "sum: over all specs. best: the highest of them, an oracle's choice. families, chains: how many have a value.",
+        "sum: over all specs. best: the highest of them, an oracle's choice. families, chains, arms: how many have a "
+        "value; a row has several arms where it pools them.",
     )
     of: str | None = Field(None, description="The SQL column that it is made of; default: the column's name.")
     interval: bool = Field(True, description="Whether the interval is shown; the CSV file always has it.")
@@ -59,11 +61,15 @@ class FigureBlock(Block):
     """A plot of the table's own cells, intervals included, as SVG and PNG."""
 
     x: Names = Field(description="A name under rows, or a column; of several, each makes a figure file of its own.")
-    y: str = Field(description="The column that is drawn.")
-    series: str = Field("arm", description="The name under rows whose values make curves.")
-    panels: str | None = Field(None, description="The name under rows whose values make panels, one below the other.")
+    y: Names = Field(description="The columns that are drawn; of several, each makes curves of its own.")
+    series: str | None = Field("arm", description="The name under rows whose values make curves; null: a curve a column.")
+    panels: str | None = Field(
+        None, description="The name under rows whose values make panels, one below the other; column: a panel a column."
+    )
     levels: list[LevelBlock] = Field([], description="Horizontal lines.")
-    labels: dict[str, str] = Field({}, description="Name or value -> what the figure calls it; axes with their units.")
+    labels: dict[str, str] = Field(
+        {}, description="Name or value -> what the figure calls it; axes with their units. y: the axis of several columns."
+    )
     paper: bool = Field(True, description="Whether the paper's values are drawn, hollow.")
 
 
@@ -104,6 +110,11 @@ class ExhibitBlock(Block):
     arms: list[str] | Literal["first"] | None = Field(
         None, description="Which arms make rows; default: all. first: only each spec's first, for facts that all share."
     )
+    pool: dict[str, list[str]] = Field(
+        {},
+        description="Row -> the arms that it pools: repeats with other training seeds. They make rows of their own only "
+        "where `arms` names them. Its interval has training seeds as a second level.",
+    )
     rows: Names = Field(["arm"], description="SQL columns that tell rows apart; the arm is one of them.")
     unit: Literal["family", "chain"] = Field(
         "family", description="What a mean is over, and its interval: families, or chains of one family."
@@ -130,11 +141,17 @@ class ExhibitBlock(Block):
         """The specs whose rows stand beside the paper's values. Another spec's numbers answer another question."""
         return self.from_ if self.paper_specs is None else self.paper_specs
 
-    def shown(self, arms: Sequence[str]) -> Sequence[str]:
-        """Those of a spec's arms that make rows."""
+    def shown(self, arms: Sequence[str]) -> dict[str, list[str]]:
+        """Row -> those of a spec's arms that make it: one, or several that are pooled."""
         if self.arms == "first":
-            return arms[:1]
-        return arms if self.arms is None else [arm for arm in arms if arm in self.arms]
+            return {arm: [arm] for arm in arms[:1]}
+        made: dict[str, list[str]] = {}
+        for arm in arms:
+            pools = [row for row, members in self.pool.items() if arm in members]
+            own = [] if pools and arm not in (self.arms or ()) else [arm]
+            for row in (*pools, *own):
+                made.setdefault(row, []).append(arm)
+        return made if self.arms is None else {row: made[row] for row in self.arms if row in made}
 
     @model_validator(mode="after")
     def _names_fit(self) -> "ExhibitBlock":
@@ -157,8 +174,9 @@ class ExhibitBlock(Block):
 
 def _check_figure(figure: FigureBlock, rows: Collection[str], columns: Collection[str]) -> None:
     """Raises when a figure names something that is not in the table."""
-    unknown = [f"row '{name}'" for name in (figure.series, figure.panels) if name is not None and name not in rows]
-    drawn = (figure.y, *(level.column for level in figure.levels))
+    unknown = [f"row '{figure.series}'"] if figure.series not in (None, *rows) else []
+    unknown += [f"row '{figure.panels}'"] if figure.panels not in (None, "column", *rows) else []
+    drawn = (*figure.y, *(level.column for level in figure.levels))
     unknown += [f"column '{name}'" for name in drawn if name not in columns]
     unknown += [f"row or column '{name}'" for name in figure.x if name not in columns and name not in rows]
     if unknown:

@@ -9,7 +9,7 @@ from hbench.core.digest import digest
 from hbench.exhibits.block import COUNTS, ExhibitBlock
 from hbench.exhibits.cells import Line
 from hbench.exhibits.sources import Source
-from hbench.exhibits.statistics import SMALL
+from hbench.exhibits.statistics import LEAST, SMALL
 
 DIGEST = re.compile("[0-9a-f]{32,}")
 SHOWN = 4  # digests or families named in full; beyond that the count, and one digest of all
@@ -24,6 +24,7 @@ def caption(connection: Any, block: ExhibitBlock, sources: Sequence[Source], fou
         f"{block.confidence:.0%} intervals over {block.unit} means (Student's t below {SMALL} {many}); "
         f"none for a single {block.unit}, or where all {many} are equal."
     )
+    said += _pooled(block, found)
     said += [_counted(source, [run for run in runs if run["spec_digest"] in source.points]) for source in sources]
     said += _models(_query(connection, MODELS, sources))
     said += _versions(runs)
@@ -108,6 +109,19 @@ def _query(connection: Any, sql: str, sources: Sequence[Source]) -> list[dict[st
     result = connection.execute(sql, {"specs": [point for source in sources for point in source.points]})
     head = [column[0] for column in result.description]
     return [dict(zip(head, row, strict=True)) for row in result.fetchall()]
+
+
+def _pooled(block: ExhibitBlock, found: Sequence[Line]) -> list[str]:
+    """Which rows pool which arms, of those that have been run."""
+    told = {}
+    for line in found:
+        members = [arm for arm in block.pool.get(line.arm, ()) if any(unit["arm"] == arm for unit in line.units)]
+        if len(members) > 1:
+            told[line.arm] = f"{line.arm} pools {' and '.join(members)}"
+    if not told:
+        return []
+    how = f"families and training runs are two levels of their intervals, drawn anew; none below {LEAST} families"
+    return [f"{'; '.join(told.values())}: {how}."]
 
 
 def _counted(source: Source, runs: Sequence[dict[str, Any]]) -> str:

@@ -4,9 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from hbench.exhibits.block import COUNTS, ExhibitBlock, PaperValue
+from hbench.exhibits.block import COUNTED, ExhibitBlock, PaperValue
 from hbench.exhibits.sources import Source
-from hbench.exhibits.statistics import Estimate, mean, mean_interval, paired_difference
+from hbench.exhibits.statistics import Estimate, mean, runs_interval
 
 Unit = Mapping[str, Any]  # one row of the exhibit's SQL
 MISSING = "–"
@@ -29,7 +29,10 @@ class Cell:
 
 @dataclass(frozen=True)
 class Line:
-    """One row of an exhibit. parts: its labels, one a name under `rows`. units: [] when it has not been run."""
+    """One row of an exhibit. parts: its labels, one a name under `rows`. units: [] when it has not been run.
+
+    arm: the arm, or what several pooled arms are called.
+    """
 
     source: str
     variant: str
@@ -49,15 +52,24 @@ def lines(block: ExhibitBlock, units: Sequence[Unit], sources: Sequence[Source])
         for variant in dict.fromkeys(source.points.values()):
             digests = {digest for digest, its in source.points.items() if its == variant}
             here = [unit for unit in units if unit["spec_digest"] in digests]
-            for arm in block.shown(source.arms):
-                found += _arm_lines(block, source.name, variant, arm, [u for u in here if u["arm"] == arm])
-    return _told_apart(block, found)
+            for arm, pooled in block.shown(source.arms).items():
+                mine = [unit for unit in here if unit["arm"] in pooled]
+                found += _arm_lines(block, source.name, variant, arm, mine)
+    return _grouped(block, _told_apart(block, found))
+
+
+def _grouped(block: ExhibitBlock, found: Sequence[Line]) -> list[Line]:
+    """The same lines; those that are alike in what stands before the arm come together."""
+    at = block.rows.index("arm") if "arm" in block.rows else 0
+    places = list(dict.fromkeys(line.parts[:at] for line in found))
+    return sorted(found, key=lambda line: places.index(line.parts[:at]))
 
 
 def _arm_lines(block: ExhibitBlock, source: str, variant: str, arm: str, units: Sequence[Unit]) -> list[Line]:
     grouped: dict[tuple[str, ...], list[Unit]] = {}
     for unit in units:
-        grouped.setdefault(tuple(str(unit[name]) for name in block.rows), []).append(unit)
+        parts = tuple(arm if name == "arm" else str(unit[name]) for name in block.rows)
+        grouped.setdefault(parts, []).append(unit)
     if not grouped:
         grouped[tuple(arm if name == "arm" else MISSING for name in block.rows)] = []
     return [Line(source, variant, arm, parts, its) for parts, its in grouped.items()]
@@ -92,19 +104,28 @@ def estimate(block: ExhibitBlock, name: str, units: Sequence[Unit], base: Sequen
     column, by = block.columns[name], block.unit
     of = column.of or name
     if column.statistic == "difference":
-        ours, theirs = _paired(of, by, units, base)
-        return paired_difference(ours, theirs, block.confidence)
+        return runs_interval(*_paired(of, by, units, base), block.confidence)
+    runs = [means for its in _by_arm(units) if (means := _unit_means(its, of, by))]
+    if column.statistic == "mean":
+        return runs_interval(runs, confidence=block.confidence)
     values = _unit_means(units, of, by)
-    if column.statistic in COUNTS.values():
-        return Estimate(float(len(values)), len(values)) if units else Estimate(None, 0)
+    if column.statistic in COUNTED:
+        counted = runs if column.statistic == "arms" else values
+        return Estimate(float(len(counted)), len(values)) if units else Estimate(None, 0)
     if column.statistic == "best":
         return Estimate(max(values.values(), default=None), len(values))
-    if column.statistic == "sum":
-        # Chains and repeats of one family ask the same questions: those count once.
-        asked = {(unit.get("family"), unit.get("question_set") or i): unit[of] for i, unit in enumerate(units)}
-        known = [value for value in asked.values() if value is not None]
-        return Estimate(float(sum(known)) if known else None, len(values))
-    return mean_interval(list(values.values()), block.confidence)
+    # Chains and repeats of one family ask the same questions: those count once.
+    asked = {(unit.get("family"), unit.get("question_set") or i): unit[of] for i, unit in enumerate(units)}
+    known = [value for value in asked.values() if value is not None]
+    return Estimate(float(sum(known)) if known else None, len(values))
+
+
+def _by_arm(units: Sequence[Unit]) -> list[list[Unit]]:
+    """The units of each arm apart: a row that pools arms has several, each a training run of its own."""
+    grouped: dict[Any, list[Unit]] = {}
+    for unit in units:
+        grouped.setdefault(unit["arm"], []).append(unit)
+    return list(grouped.values())
 
 
 def _unit_means(units: Sequence[Unit], of: str, by: str) -> dict[Any, float]:
@@ -116,16 +137,22 @@ def _unit_means(units: Sequence[Unit], of: str, by: str) -> dict[Any, float]:
     return {each: mean(values) for each, values in sorted(grouped.items())}
 
 
-def _paired(of: str, by: str, units: Sequence[Unit], base: Sequence[Unit]) -> tuple[dict[Any, float], dict[Any, float]]:
-    """Unit means of both over what they share: same spec, family, seed, and the same questions."""
+def _paired(of: str, by: str, units: Sequence[Unit], base: Sequence[Unit]) -> tuple[list[dict], list[dict]]:
+    """Unit means of each arm of both, over what they all share: same spec, family, seed, and the same questions."""
 
     def keyed(rows: Sequence[Unit]) -> dict[tuple, Unit]:
         named = ("spec_digest", "family", "seed", "question_set")
         return {tuple(row.get(name) for name in named): row for row in rows if row[of] is not None}
 
-    ours, theirs = keyed(units), keyed(base)
-    shared = [key for key in ours if key in theirs]
-    return _unit_means([ours[k] for k in shared], of, by), _unit_means([theirs[k] for k in shared], of, by)
+    ours, theirs = ([arm for its in _by_arm(rows) if (arm := keyed(its))] for rows in (units, base))
+    if not ours or not theirs:
+        return [], []
+    shared = [key for key in ours[0] if all(key in arm for arm in (*ours, *theirs))]
+
+    def means(arms: Sequence[dict[tuple, Unit]]) -> list[dict]:
+        return [_unit_means([arm[key] for key in shared], of, by) for arm in arms]
+
+    return means(ours), means(theirs)
 
 
 def cell(line: Line, column: str, ours: Estimate, paper: PaperValue | None, tolerance: float) -> Cell:

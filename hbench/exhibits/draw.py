@@ -56,7 +56,7 @@ def _fill(canvas: Any, plot: "Plot") -> None:
     axes = canvas.subplots(panels, 1, sharex=True, squeeze=False)[:, 0]
     handles: dict[str, Any] = {}
     for axis, panel in zip(axes, plot.panels, strict=False):
-        handles |= _panel(axis, panel)
+        handles |= _panel(axis, panel, joined=not plot.x_names)
     for axis in axes:
         axis.set_ylabel(plot.y_label)
         _ticks(axis, plot)
@@ -83,28 +83,28 @@ def _ticks(axis: Any, plot: "Plot") -> None:
         axis.xaxis.set_major_formatter(EngFormatter(sep=""))  # 1.2M
 
 
-def _panel(axis: Any, panel: "Panel") -> dict[str, Any]:
-    """Draws it; label -> what the legend shows for it."""
+def _panel(axis: Any, panel: "Panel", joined: bool) -> dict[str, Any]:
+    """Draws it; label -> what the legend shows for it. joined: curves have lines; over names dots stand alone."""
     if panel.title:
         axis.set_title(panel.title)
     drawn = {level.label: _level(axis, level) for level in panel.levels}
-    return drawn | {curve.label: _curve(axis, curve) for curve in panel.curves}
+    return drawn | {curve.label: _curve(axis, curve, joined) for curve in panel.curves}
 
 
-def _curve(axis: Any, curve: "Curve") -> Any:
+def _curve(axis: Any, curve: "Curve", joined: bool) -> Any:
     """A line through its dots; the interval as a band, or as a bar where a dot stands alone."""
     colour, marker = COLOURS[curve.style % len(COLOURS)], MARKERS[curve.style % len(MARKERS)]
     xs, ys = [dot.x for dot in curve.dots], [dot.value for dot in curve.dots]
     if curve.paper:
-        look = {"linestyle": (0, (2, 1.5)), "linewidth": 0.9, "markerfacecolor": "white", "alpha": 0.8}
+        look = {"linestyle": (0, (2, 1.5)) if joined else "none", "linewidth": 0.9, "markerfacecolor": "white", "alpha": 0.8}
         return axis.plot(xs, ys, color=colour, marker=marker, **look)[0]
     known = [dot for dot in curve.dots if dot.low is not None and dot.high is not None]
-    if len(known) > 1:
+    if len(known) > 1 and joined:
         band = [[getattr(dot, end) for dot in known] for end in ("low", "high")]
         axis.fill_between([dot.x for dot in known], *band, color=colour, alpha=0.16, linewidth=0)
     for dot in known:
         axis.plot([dot.x, dot.x], [dot.low, dot.high], color=colour, linewidth=0.8, alpha=0.7, marker="_", markersize=4)
-    return axis.plot(xs, ys, color=colour, marker=marker)[0]
+    return axis.plot(xs, ys, color=colour, marker=marker, linestyle="-" if joined else "none")[0]
 
 
 def _level(axis: Any, level: "Level") -> Any:

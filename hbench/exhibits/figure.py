@@ -61,13 +61,14 @@ class Plot:
 
 @dataclass(frozen=True)
 class Row:
-    """One row of the table, as far as a figure reads it. x None: it has none."""
+    """One row of the table in one of the drawn columns, as far as a figure reads it. x None: it has none."""
 
     panel: str
-    series: str
+    series: tuple[str, ...]
     arm: str
     x: float | str | None
     cells: Mapping[str, Cell]
+    y: Cell
 
 
 def figure_files(exhibit: "Exhibit") -> dict[str, bytes]:
@@ -83,12 +84,13 @@ def plot(exhibit: "Exhibit", figure: FigureBlock, x: str) -> Plot:
     """The figure over one x. Rows without a value, ours or the paper's, leave no trace."""
     rows = list(_rows(exhibit, figure, x))
     flat = {level.arm for level in figure.levels}
-    curved = [row for row in rows if row.arm not in flat and row.x is not None and _known(row.cells[figure.y])]
+    curved = [row for row in rows if row.arm not in flat and row.x is not None and _known(row.y)]
     lines = {panel: tuple(_levels(figure, [row for row in rows if row.panel == panel])) for panel in _panels(rows)}
     names = tuple(dict.fromkeys(str(row.x) for row in curved)) if any(isinstance(row.x, str) for row in curved) else ()
     panels = [Panel(figure.labels.get(p, p), tuple(_curves(figure, curved, p, names)), its) for p, its in lines.items()]
     shown = [panel for panel in panels if panel.curves or panel.levels]
-    return Plot(figure.labels.get(x, x), figure.labels.get(figure.y, figure.y), tuple(shown), names)
+    y_label = figure.labels.get("y", "") if len(figure.y) > 1 else figure.labels.get(figure.y[0], figure.y[0])
+    return Plot(figure.labels.get(x, x), y_label, tuple(shown), tuple(figure.labels.get(name, name) for name in names))
 
 
 def _rows(exhibit: "Exhibit", figure: FigureBlock, x: str) -> Iterator[Row]:
@@ -97,7 +99,11 @@ def _rows(exhibit: "Exhibit", figure: FigureBlock, x: str) -> Iterator[Row]:
         named = dict(zip(exhibit.block.rows, parts, strict=True))
         cells = dict(zip(columns, exhibit.cells[at * len(columns) : (at + 1) * len(columns)], strict=True))
         place = _place(named[x]) if x in named else cells[x].value
-        yield Row(named.get(figure.panels or "", ""), named[figure.series], named.get("arm", ""), place, cells)
+        for y in figure.y:
+            panel = y if figure.panels == "column" else named.get(figure.panels or "", "")
+            apart = len(figure.y) > 1 and figure.panels != "column"
+            series = ([named[figure.series]] if figure.series else []) + ([y] if apart or not figure.series else [])
+            yield Row(panel, tuple(series), named.get("arm", ""), place, cells, cells[y])
 
 
 def _place(text: str) -> float | str | None:
@@ -122,9 +128,9 @@ def _curves(figure: FigureBlock, rows: Sequence[Row], panel: str, names: Sequenc
         mine = [row for row in rows if (row.panel, row.series) == (panel, series)]
         at = {id(row): float(names.index(str(row.x)) if names else row.x or 0.0) for row in mine}
         mine.sort(key=lambda row: at[id(row)])
-        ours = tuple(_dot(row.cells[figure.y], at[id(row)]) for row in mine if row.cells[figure.y].value is not None)
-        theirs = tuple(Dot(at[id(r)], v) for r in mine if (v := r.cells[figure.y].paper_value) is not None)
-        label = figure.labels.get(series, series)
+        ours = tuple(_dot(row.y, at[id(row)]) for row in mine if row.y.value is not None)
+        theirs = tuple(Dot(at[id(row)], v) for row in mine if (v := row.y.paper_value) is not None)
+        label = ", ".join(figure.labels.get(name, name) for name in series)
         if ours:
             yield Curve(label, style, ours)
         if theirs and figure.paper:

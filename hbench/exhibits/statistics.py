@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 SMALL = 30  # below this many families Student's t; from there on the normal quantile, as is usual
+LEAST = 6  # families below which a row of several training runs has no interval
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,10 +37,50 @@ def mean_interval(values: Sequence[float], confidence: float = 0.95) -> Estimate
     return Estimate(centre, n, centre - half, centre + half)
 
 
-def paired_difference(ours: Mapping[str, float], theirs: Mapping[str, float], confidence: float = 0.95) -> Estimate:
-    """The mean of ours minus theirs over the families that both have, with its interval. Families -> score."""
-    shared = [family for family in ours if family in theirs]
-    return mean_interval([ours[family] - theirs[family] for family in shared], confidence)
+def runs_interval(
+    ours: Sequence[Mapping[str, float]], theirs: Sequence[Mapping[str, float]] = (), confidence: float = 0.95
+) -> Estimate:
+    """The mean over training runs and families, less that of `theirs` where there are some, with its interval.
+
+    One mapping a run: family -> score; families count that all runs have. One run a side: mean_interval. With more, runs
+    are a second level: the interval is Student's t of the families times the spread that the mean has when families and
+    each side's runs are drawn anew, with replacement, one fewer of each than there are (all of them would make it too
+    small: Rao and Wu, 1988). That spread is not drawn but written down. None below LEAST families.
+    """
+    shared = sorted(set.intersection(*(set(run) for run in (*ours, *theirs)))) if ours else []
+    means = [_over(ours, family) - _over(theirs, family) for family in shared]
+    alone = mean_interval(means, confidence)
+    if max(len(ours), len(theirs)) < 2 or len(shared) < LEAST:
+        return alone if max(len(ours), len(theirs)) < 2 else Estimate(alone.value, alone.n)
+    variance = _variance(means) / (len(means) - 1) + sum(_of_runs(side, shared) for side in (ours, theirs))
+    if variance < 1e-24:
+        return Estimate(alone.value, alone.n)
+    half = _quantile(len(means), confidence) * math.sqrt(variance)
+    return Estimate(alone.value, alone.n, alone.value - half, alone.value + half)
+
+
+def _over(runs: Sequence[Mapping[str, float]], family: str) -> float:
+    return mean([run[family] for run in runs]) or 0.0
+
+
+def _of_runs(runs: Sequence[Mapping[str, float]], families: Sequence[str]) -> float:
+    """What drawing the runs anew adds to the variance of the mean: by how they differ, and by how that differs by family."""
+    if len(runs) < 2:
+        return 0.0
+    totals = [mean([run[family] for family in families]) for run in runs]
+    centre = mean(totals)
+    left = [
+        run[family] - _over(runs, family) - (total - centre)
+        for run, total in zip(runs, totals, strict=True)
+        for family in families
+    ]
+    return (_variance(totals) + _variance(left) / (len(families) - 1)) / (len(runs) - 1)
+
+
+def _variance(values: Sequence[float]) -> float:
+    """Of these values as a whole: divided by their number."""
+    centre = mean(values)
+    return math.fsum((x - centre) ** 2 for x in values) / len(values)
 
 
 def _quantile(n: int, confidence: float) -> float:

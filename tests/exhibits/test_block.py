@@ -48,9 +48,17 @@ def test_what_cannot_be_an_exhibit_is_refused(wrong, said):
 
 
 def test_rows_may_lack_the_arm_where_one_arm_stands_for_all():
-    assert block(rows="family", arms="first").shown(["seed", "rl"]) == ["seed"]
-    assert block(arms=["rl", "other"]).shown(["seed", "rl"]) == ["rl"]
-    assert block().shown(["seed", "rl"]) == ["seed", "rl"]
+    assert block(rows="family", arms="first").shown(["seed", "rl"]) == {"seed": ["seed"]}
+    assert block(arms=["rl", "other"]).shown(["seed", "rl"]) == {"rl": ["rl"]}
+    assert block().shown(["seed", "rl"]) == {"seed": ["seed"], "rl": ["rl"]}
+
+
+def test_a_row_may_pool_arms_that_have_rows_of_their_own_where_they_are_named():
+    pool = {"rl": ["rl_0", "rl_1"]}
+    arms = ["seed", "rl_0", "rl_1"]
+    assert block(pool=pool).shown(arms) == {"seed": ["seed"], "rl": ["rl_0", "rl_1"]}
+    assert block(pool=pool, arms=["rl", "rl_1"]).shown(arms) == {"rl": ["rl_0", "rl_1"], "rl_1": ["rl_1"]}
+    assert block(pool=pool).shown(["rl_1"]) == {"rl": ["rl_1"]}
 
 
 def test_views_stand_before_the_sql_and_a_missing_one_is_named(tmp_path, monkeypatch):

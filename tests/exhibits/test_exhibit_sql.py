@@ -4,7 +4,7 @@ import pytest
 
 from hbench.exhibits.exhibit import Exhibit, names, read, regenerate_from
 from hbench.exhibits.sources import Source, count_newest_runs
-from hbench.exhibits.statistics import mean_interval, paired_difference
+from hbench.exhibits.statistics import mean_interval, runs_interval
 from tests.exhibits.database import empty, filled
 from tests.exhibits.study import QUESTIONS, Point, Trial, Writer, average, points, proposals
 
@@ -154,7 +154,7 @@ def test_differences_to_the_seed_are_paired_by_family():
     found = cells(regenerated("proposal_quality", study))
     theirs = family_means(study, "seed", "score")
     for arm in ("independent", "sequential"):
-        expected = paired_difference(family_means(study, arm, "score"), theirs)
+        expected = runs_interval([family_means(study, arm, "score")], [theirs])
         cell = found[arm, "difference"]
         assert (cell.value, cell.n) == (pytest.approx(expected.value), 3)
         assert (cell.low, cell.high) == (pytest.approx(expected.low), pytest.approx(expected.high))

@@ -131,8 +131,29 @@ def test_each_of_several_x_has_a_picture_of_its_own():
 
 def test_names_stand_on_the_x_axis_in_their_order():
     made = exhibit(x="arm", series="round", levels=[], panels=None)
-    assert plot(made, made.block.figure, "arm").x_names == ("seed", "independent", "base", "rl")
-    assert {"seed", "independent", "base", "rl"} <= texts(figure_files(made)["qa_rounds.svg"])
+    named = ("seed", "independent", "base", "RL & proposer <b>")
+    assert plot(made, made.block.figure, "arm").x_names == named
+    assert {*named} <= texts(figure_files(made)["qa_rounds.svg"])
+
+
+def test_several_columns_make_curves_side_by_side():
+    made = exhibit(x="arm", y=["em", "best"], series=None, panels="family", levels=[], labels={"y": "score", "best": "oracle"})
+    panels = plot(made, made.block.figure, "arm").panels
+    assert [[curve.label for curve in panel.curves if not curve.paper] for panel in panels] == [["em", "oracle"]] * 2
+    assert plot(made, made.block.figure, "arm").y_label == "score"
+
+
+def test_several_columns_may_have_a_panel_each():
+    made = exhibit(x="round", y=["em", "best"], panels="column", levels=[])
+    panels = plot(made, made.block.figure, "round").panels
+    assert [panel.title for panel in panels] == ["exact match (EM)", "best"]
+    assert [curve.label for curve in panels[1].curves] == ["independent"]
+
+
+def test_dots_over_names_are_not_joined():
+    joined = figure_files(exhibit(levels=[], panels=None, series="arm"))["qa_rounds.svg"]
+    apart = figure_files(exhibit(x="family", levels=[], panels=None, series="arm"))["qa_rounds.svg"]
+    assert b"line2d" in joined and len(apart) < len(joined)
 
 
 def test_a_study_that_was_not_run_has_a_picture_that_says_so():
@@ -158,6 +179,7 @@ def test_an_exhibit_with_a_figure_is_written_with_it(tmp_path):
         ({"x": "rounds"}, "no row or column 'rounds'"),
         ({"series": "proposer"}, "no row 'proposer'"),
         ({"panels": "families"}, "no row 'families'"),
+        ({"series": "column"}, "no row 'column'"),
         ({"levels": [{"arm": "seed", "column": "worst"}]}, "no column 'worst'"),
         ({"colour": "red"}, "Extra inputs"),
     ],

@@ -1,6 +1,6 @@
 import pytest
 
-from hbench.exhibits.statistics import Estimate, mean, mean_interval, paired_difference
+from hbench.exhibits.statistics import Estimate, mean, mean_interval, runs_interval
 
 
 def test_the_interval_of_three_families_is_students():
@@ -45,11 +45,60 @@ def test_a_mean_does_not_depend_on_the_order_of_its_rows():
 
 
 def test_differences_are_taken_family_by_family():
-    found = paired_difference({"a": 0.5, "b": 0.9, "only ours": 1.0}, {"b": 0.6, "a": 0.3, "only theirs": 0.0})
+    found = runs_interval([{"a": 0.5, "b": 0.9, "only ours": 1.0}], [{"b": 0.6, "a": 0.3, "only theirs": 0.0}])
     assert (found.value, found.n) == (pytest.approx(0.25), 2)
     alone = mean_interval([0.5 - 0.3, 0.9 - 0.6])
     assert (found.low, found.high) == (alone.low, alone.high)
 
 
 def test_arms_without_a_shared_family_have_no_difference():
-    assert paired_difference({"a": 1.0}, {"b": 0.0}) == Estimate(None, 0)
+    assert runs_interval([{"a": 1.0}], [{"b": 0.0}]) == Estimate(None, 0)
+    assert runs_interval([]) == Estimate(None, 0)
+
+
+OURS = [
+    {"a": 0.20, "b": 0.55, "c": 0.10, "d": 0.90, "e": 0.35, "f": 0.60, "g": 0.05},
+    {"a": 0.30, "b": 0.45, "c": 0.30, "d": 0.95, "e": 0.20, "f": 0.75, "g": 0.15},
+]
+THEIRS = [{"a": 0.10, "b": 0.50, "c": 0.05, "d": 0.80, "e": 0.30, "f": 0.40, "g": 0.00}]
+
+
+@pytest.mark.parametrize("theirs", [[], THEIRS, [*THEIRS, OURS[0], {k: v / 2 for k, v in OURS[1].items()}]])
+def test_the_interval_of_several_runs_is_what_drawing_families_and_runs_anew_gives(theirs):
+    """Two levels, one fewer of each than there are: 200,000 draws against the variance that is written down."""
+    import numpy as np
+    from scipy import stats
+
+    draw, n, times = np.random.default_rng(1), len(OURS[0]), 200_000
+    families = draw.integers(n, size=(times, n - 1))
+    means = np.zeros(times)
+    for side, sign in ((OURS, 1), (theirs, -1)):
+        if side:
+            runs = draw.integers(len(side), size=(times, max(len(side) - 1, 1)))
+            scores = np.array([list(run.values()) for run in side])
+            means += sign * scores[runs[:, :, None], families[:, None, :]].mean(axis=(1, 2))
+    found = runs_interval(OURS, theirs)
+    half = stats.t.ppf(0.975, n - 1) * means.std()
+    assert found.value == pytest.approx(means.mean(), abs=0.002)
+    assert (found.high - found.low) / 2 == pytest.approx(half, rel=0.01)
+
+
+def test_runs_that_differ_widen_the_interval():
+    ours = runs_interval(OURS)
+    alone = mean_interval([(one + two) / 2 for one, two in zip(*(run.values() for run in OURS), strict=True)])
+    assert ours.value == alone.value
+    assert ours.high - ours.low > alone.high - alone.low
+    equal = runs_interval([OURS[0], OURS[0]])
+    assert (equal.low, equal.high) == pytest.approx((mean_interval(OURS[0].values()).low, mean_interval(OURS[0].values()).high))
+
+
+def test_several_runs_on_few_families_have_a_mean_and_no_interval():
+    few = [{family: run[family] for family in "abcde"} for run in OURS]
+    found = runs_interval(few)
+    assert (found.n, found.low) == (5, None)
+    assert found.value == pytest.approx(sum(sum(run.values()) for run in few) / 10)
+
+
+def test_only_families_that_every_run_has_count():
+    found = runs_interval([OURS[0], {**OURS[1], "h": 1.0}])
+    assert found == runs_interval(OURS)
