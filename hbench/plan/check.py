@@ -9,17 +9,22 @@ from hbench.plan.step import Step
 # The only kinds that evaluation questions may reach. All of them measure; none feeds a proposer, a rule or a trainer.
 MAY_SEE_EVALUATION = frozenset({"split", "evaluate", "act"})
 
-# What each kind reads: input name (a number after it stands for any) -> kinds it may come from.
+_TRAINS = frozenset({"train_sft", "train_grpo"})
+
+# What each kind reads: input name (what follows it after a _ stands for any) -> kinds it may come from.
 READS: Mapping[str, Mapping[str, frozenset[str]]] = {
     "harness": {},
     "split": {},
-    "evaluate": {"harness": frozenset({"harness", "propose", "select"}), "questions": frozenset({"split"})},
+    "evaluate": {
+        "harness": frozenset({"harness", "propose", "select", "keep", "carry"}),
+        "questions": frozenset({"split"}),
+    },
     "report": {
         "evaluated": frozenset({"evaluate"}),
         "questions": frozenset({"split"}),
-        "history": frozenset({"select"}),
+        "history": frozenset({"select", "carry"}),
     },
-    "propose": {"report": frozenset({"report"})},
+    "propose": {"report": frozenset({"report"}), "checkpoint": _TRAINS},
     "reward": {
         "candidate": frozenset({"propose"}),
         "trial": frozenset({"evaluate"}),
@@ -30,6 +35,18 @@ READS: Mapping[str, Mapping[str, frozenset[str]]] = {
         "candidate": frozenset({"evaluate"}),
         "edit": frozenset({"propose"}),
     },
+    "contexts": {"report": frozenset({"report"}), "from": frozenset({"carry"})},
+    "demonstrate": {"contexts": frozenset({"contexts"}), "questions": frozenset({"split"})},
+    "keep": {"demonstrations": frozenset({"demonstrate"}), "contexts": frozenset({"contexts"})},
+    "sft_rows": {"keep": frozenset({"keep"}), "contexts": frozenset({"contexts"})},
+    "train_sft": {"rows": frozenset({"sft_rows"}), "checkpoint": _TRAINS},
+    "train_grpo": {
+        "contexts": frozenset({"contexts"}),
+        "questions": frozenset({"split"}),
+        "feedback": frozenset({"split"}),
+        "checkpoint": _TRAINS,
+    },
+    "carry": {"trained": frozenset({"train_grpo"}), "contexts": frozenset({"contexts"})},
 }
 
 
@@ -49,12 +66,17 @@ def _inputs_fit(plan: Plan) -> None:
         for name, source in step.parents().items():
             if source.id not in seen:
                 raise PlanError(f"{plan.label_of(step.id)}: input {name!r} comes from a later step, or from itself")
-            allowed = READS.get(step.kind, {}).get(name.rstrip("0123456789").rstrip("_"))
+            allowed = _allowed(step.kind, name)
             if allowed is not None and source.kind not in allowed:
                 raise PlanError(
                     f"{plan.label_of(step.id)}: {step.kind}.{name} reads {' or '.join(sorted(allowed))}, not {source.kind}"
                 )
         seen.add(step.id)
+
+
+def _allowed(kind: str, name: str) -> frozenset[str] | None:
+    """The kinds that this input may come from; None where the kind has no such input."""
+    return next((kinds for known, kinds in READS.get(kind, {}).items() if f"{name}_".startswith(f"{known}_")), None)
 
 
 def _no_leak(plan: Plan) -> None:

@@ -69,6 +69,12 @@ def told_edit(candidate: Candidate) -> Json:
     }
 
 
+def chain_history(edit: Json | None, score: float | None = None) -> Json:
+    """One round of a chain as select tells its rounds: the edit that was taken up, and its score; None: none was."""
+    edits = [{**edit, "slot": 0, "score": score}] if edit else []
+    return {"parent_score": None, "chosen_slot": 0 if edit else -1, "edits": edits}
+
+
 def term_rows(values: Mapping[str, float], terms: Mapping[str, RewardTerm], number: int = 0) -> list[dict[str, Any]]:
     """Rows of table reward_terms."""
     return [

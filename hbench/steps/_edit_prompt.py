@@ -7,7 +7,7 @@ from hbench.core.prompt import frozen_prompt, render
 
 
 def edit_messages(prompt: Json, family: Json, harness: Json, report: str, edit: Json) -> tuple[Message, ...]:
-    """prompt: {"name", "digest"}; family: {"name", "description"}; harness: as in a step's value; edit: the format's block."""
+    """prompt: {"name", "digest"}; family: {"name", "description"}; harness: as in a value; edit: the format's block."""
     values = {"family": family, "harness": harness["files"][ENTRY], "report": report, "edit": edit}
     return tuple(render(frozen_prompt(prompt), values))
 

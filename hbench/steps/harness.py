@@ -27,3 +27,11 @@ def harness_rows(made: Harness) -> list[dict[str, Json]]:
         {"harness_id": made.id, "path": path, "text": text, "lines": len(text.splitlines())}
         for path, text in made.files.items()
     ]
+
+
+def harnesses_of(made: Artifact) -> dict[str, Json]:
+    """Harness id -> the harness as it stands in a value, of every one among an artifact's rows."""
+    files: dict[str, dict[str, str]] = {}
+    for row in made.rows("harnesses"):
+        files.setdefault(row["harness_id"], {})[row["path"]] = row["text"]
+    return {name: {"files": found, "id": name} for name, found in files.items()}

@@ -9,7 +9,7 @@ from hbench.core.harness import Harness
 from hbench.core.output import Artifact, Output
 from hbench.core.protocols import Services
 from hbench.parts.part import build
-from hbench.parts.rewards._total import reward_terms, total
+from hbench.parts.rewards._total import reward_terms, stands_for_parent, total
 from hbench.steps._candidate_rows import term_rows
 from hbench.steps._rollout_rows import rollouts_from_rows
 
@@ -21,24 +21,21 @@ def reward(params: Json, inputs: Mapping[str, Artifact], services: Services) -> 
 
     Harness learning, section 3: the immediate reward of an edit, Σ weight x term.
     """
-    value = inputs["candidate"].value
-    unchanged = value["failure"] is not None and value["failure"]["kind"] == "no_change"
-    stands_for_parent = unchanged and params["no_change"] == "as_parent"
-    candidate = _candidate(value, inputs["parent" if stands_for_parent else "trial"], params["grade"])
+    candidate = _candidate(inputs["candidate"].value, params["grade"])
+    ran = inputs["parent" if stands_for_parent(candidate, params["no_change"]) else "trial"]
+    candidate = candidate.with_rollouts(tuple(rollouts_from_rows(ran.rows("rollouts"), ran.rows("grades"))))
     terms = {name: build("rewards", block) for name, block in params["terms"].items()}
     values = reward_terms(candidate, terms, params["no_change"])
     return Output({"reward": total(values, terms), "terms": values}, {"reward_terms": term_rows(values, terms)})
 
 
-def _candidate(value: Json, trial: Artifact, grade: str) -> Candidate:
+def _candidate(value: Json, grade: str) -> Candidate:
     failure = value["failure"]
-    rollouts = rollouts_from_rows(trial.rows("rollouts"), trial.rows("grades"))
     return Candidate(
         parent=Harness(value["parent"]["files"]),
         response=value["response"],
         harness=Harness(value["harness"]["files"]) if value["harness"] else None,
         failure=Failure(failure["boundary"], failure["kind"], failure["message"]) if failure else None,
         explanation=value["explanation"],
-        rollouts=tuple(rollouts),
         grade=grade,
     )

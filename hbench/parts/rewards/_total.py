@@ -19,9 +19,15 @@ def reward_terms(
     task_score are 0, else doing nothing would bank the parent's score. as_parent: as if the parent were the result,
     scored by the rollouts handed in with the candidate.
     """
-    if no_change == "as_parent" and candidate.failure is not None and candidate.failure.kind == "no_change":
+    if stands_for_parent(candidate, no_change):
         candidate = replace(candidate, harness=candidate.parent, failure=None)
     return {name: term.value(candidate) for name, term in terms.items()}
+
+
+def stands_for_parent(candidate: Candidate, no_change: NoChange) -> bool:
+    """Whether the rollouts that count are its parent's: it changes nothing, and earns what the parent does."""
+    unchanged = candidate.failure is not None and candidate.failure.kind == "no_change"
+    return unchanged and no_change == "as_parent"
 
 
 def total(values: Mapping[str, float], terms: Mapping[str, RewardTerm]) -> float:
