@@ -13,10 +13,11 @@ CHECKPOINT = "checkpoint"  # under this name a training step keeps what it train
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """What the proposer said, and whether it ended by itself."""
+    """What the proposer said, whether it ended by itself, and how many tokens it drew, where that is known."""
 
     text: str
     finish_reason: str = "stop"
+    completion_tokens: int | None = None
 
 
 Note = Callable[[int, str, float], None]  # update (from 1), name, value: a row of `updates`

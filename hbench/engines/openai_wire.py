@@ -138,6 +138,7 @@ def _read_choice(choice: Json, request: Request, usage: Json, seconds: float) ->
         reasoning=_text(message.get("reasoning_content") or message.get("reasoning")),
         tool_calls=message.get("tool_calls") or None,
         seconds=seconds,
+        reused=usage.get("reused") is True,  # said by no server but our own: runtime/serve_models.py
     )
 
 

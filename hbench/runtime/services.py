@@ -2,13 +2,14 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from hbench.core.corpus import Corpus
-from hbench.core.digest import Json
+from hbench.core.digest import Json, digest
 from hbench.core.failure import HbenchError, StepError
 from hbench.core.harness import Harness
 from hbench.core.message import LMError, Reply, Request
@@ -16,7 +17,8 @@ from hbench.core.model import ModelRef
 from hbench.core.protocols import LM, Part
 from hbench.core.question import Question
 from hbench.core.rollout import Rollout
-from hbench.runtime.loop import LoopThread
+from hbench.core.training import Trained, TrainingJob
+from hbench.runtime.loop import Interrupted, LoopThread
 from hbench.runtime.progress import Progress
 from hbench.runtime.rollouts import Stage, roll_out
 from hbench.runtime.tool_belt import Reach
@@ -25,13 +27,17 @@ from hbench.runtime.versions import versions
 
 @dataclass(frozen=True)
 class Machine:
-    """How this run reaches things; none of it is hashed. models: identity digest -> (name, settings)."""
+    """How this run reaches things; none of it is hashed. models: identity digest -> (model, settings).
+
+    training: machine.training as JSON.
+    """
 
     results: Path
     models: Mapping[str, tuple[ModelRef, Json]] = field(default_factory=dict)
     sandbox: str = "auto"
     in_flight: int = 64
     workers: int = 16
+    training: Json = field(default_factory=dict)
 
 
 class RunServices:
@@ -48,6 +54,10 @@ class RunServices:
         self._slots: asyncio.Semaphore | None = None
         self._replies: Any = None
         self._told: set[Any] = set()
+        self._server: Any = None
+        self._served_at: str | None = None
+        self._children: set[Any] = set()
+        self._closed = False
         self._versions = versions()
 
     def of(self, part: Part, label: str) -> "StepServices":
@@ -56,13 +66,40 @@ class RunServices:
 
     def close(self) -> None:
         """Stops what is under way and ends every process that this run started; about a second at most."""
+        self._closed = True
+        for child in [*self._children]:
+            child.end()
         self._loop.stop(self._close_all())
 
     async def _close_all(self) -> None:
-        closing = [each.close() for each in (*self._lms.values(), *self._corpora.values())]
-        if self._jails is not None:
-            closing.append(self._jails.close())
+        others = [each for each in (self._jails, self._server) if each is not None]
+        closing = [each.close() for each in (*self._lms.values(), *self._corpora.values(), *others)]
         await asyncio.gather(*closing, return_exceptions=True)
+
+    def check(self) -> None:
+        """Raises Interrupted once the run is being stopped: for whoever waits for something other than the loop."""
+        if self._closed:
+            raise Interrupted
+        self._loop.check()
+
+    @contextmanager
+    def ending(self, child: Any) -> Iterator[None]:
+        """While open, stopping the run also calls `child.end()`."""
+        self._children.add(child)
+        try:
+            yield
+        finally:
+            self._children.discard(child)
+
+    def serve(self) -> str:
+        """Address of a server of all models of this run, for processes that it starts; opened on first use."""
+        from hbench.runtime.serve_models import ModelServer
+
+        with self._lock:
+            if self._served_at is None:
+                self._server = ModelServer(lambda name: self.lm(self.machine.models[name][0]), self.machine.models)
+                self._served_at = self._loop.run(self._server.start())
+            return self._served_at
 
     def run(self, work: Any) -> Any:
         return self._loop.run(work)
@@ -82,12 +119,20 @@ class RunServices:
 
     def engine(self, model: ModelRef) -> str:
         """What serves the model in this run, for the record: an address, a file, or a library with its version."""
-        known, settings = self.machine.models.get(model.digest, (model, {}))
+        known, settings = self.reached(model)
         if known.identity.get("kind") in ("recorded", "rules"):
             return str(known.identity["kind"])
         if settings.get("base_url") or settings.get("port"):
             return f"openai {settings.get('base_url') or settings['port']}"
         return f"transformers {self._versions.get('transformers', '?')}"
+
+    def reached(self, model: ModelRef) -> tuple[ModelRef, Json]:
+        """The model as this machine knows it, with its files, and how it is reached: as its base is, once it was trained."""
+        if model.digest in self.machine.models:
+            known, settings = self.machine.models[model.digest]
+            return (known if model.files is None else model), settings
+        base, settings = self.machine.models.get(digest(model.base), (model, {}))
+        return replace(model, name=base.name), settings
 
     def jails(self) -> Any:
         with self._lock:
@@ -128,7 +173,7 @@ class RunServices:
 
         if self._replies is None:
             self._replies = ReplyStore(self.machine.results / "replies")
-        known, settings = self.machine.models.get(model.digest, (model, {}))
+        known, settings = self.reached(model)
         try:
             return StoredLM(open_lm(known, settings), self._replies, known)
         except HbenchError as bad:
@@ -186,6 +231,22 @@ class StepServices:
             for worker in workers:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
+
+    def tokenise(self, model: ModelRef, conversations: Sequence[tuple[Json, str]]) -> list[tuple[list[int], list[int]]]:
+        """See core.protocols.Services."""
+        from hbench.engines.mask import tokenise
+
+        try:
+            return tokenise(self._run.reached(model)[0], conversations)
+        except HbenchError as bad:
+            raise StepError(str(bad)) from bad
+
+    def train(self, job: TrainingJob) -> Trained:
+        """See core.protocols.Services."""
+        from hbench.runtime.training.launch import train
+
+        model, _ = self._run.reached(job.model)
+        return train(self._run, self.part, replace(job, model=model), self.report_progress)
 
     def engine(self, model: ModelRef) -> str:
         return self._run.engine(model)

@@ -1,0 +1,32 @@
+"""What a rank reaches: jails and indexes of its own, models by their address."""
+
+from hbench.core.message import Reply
+from hbench.core.model import ModelRef
+from hbench.core.protocols import LM
+from hbench.core.rollout import Rollout
+from hbench.runtime.progress import Progress
+from hbench.runtime.serve_models import ServedLM
+from hbench.runtime.services import Machine, RunServices
+from hbench.runtime.training.job import SERVED
+
+
+class RankServices(RunServices):
+    """A run's services in a process beside it: a model that the driver holds is asked there, never loaded here.
+
+    Other models are asked at their own address, behind the same folder of replies as the driver's.
+    """
+
+    def __init__(self, machine: Machine):
+        super().__init__(machine, Silent(quiet=True))
+
+    def _open(self, model: ModelRef) -> LM:
+        known, reach = self.reached(model)
+        return ServedLM(reach[SERVED], known) if SERVED in reach else super()._open(model)
+
+
+class Silent(Progress):
+    """Counts nothing: what a rank does shows in its rows."""
+
+    def called(self, reply: Reply) -> None: ...
+
+    def rolled(self, rollout: Rollout) -> None: ...
