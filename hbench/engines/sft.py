@@ -10,13 +10,12 @@ from hbench.core.digest import Json
 from hbench.core.failure import StepError
 from hbench.core.training import Note, Task
 from hbench.engines import trainable
+from hbench.engines.mask import IGNORED
 from hbench.engines.trainer_log import Log, batches, fit, trainer_arguments
-
-IGNORED = -100  # the label of a token that is not trained
 
 
 def train_sft(task: Task, rows: Path, note: Note) -> None:
-    """Trains on `rows`, JSON Lines of {"input_ids", "labels", "group"}; leaves task.folder/final. Called by every process.
+    """Trains on JSON Lines of {"input_ids", "labels", "group"}; leaves task.folder/final. Each process calls it.
 
     An update's loss is the mean over its trained tokens, however the rows are cut for memory or shared by processes.
     Raises StepError, also for a row that is longer than the recipe's max_length or trains no token.

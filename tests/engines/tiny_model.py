@@ -6,7 +6,8 @@ from typing import Any
 WORDS = ["<end>", "<pad>", "<user>", "<assistant>", *"abcdefghijklmnopqrstuvwxyz0123456789", "?", "+", "=", "."]
 TEMPLATE = (
     "{% for m in messages %}{% if m.role == 'nobody' %}{{ raise_exception('nobody may speak') }}{% endif %}"
-    "<{{ m.role }}>{{ m.content }}{% endfor %}{% if add_generation_prompt %}<assistant>{% endif %}"
+    "<{{ m.role }}>{{ m.content }}{% if m.role == 'assistant' %}<end>{% endif %}{% endfor %}"
+    "{% if add_generation_prompt %}<assistant>{% endif %}"
 )
 
 
