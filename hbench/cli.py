@@ -8,6 +8,8 @@ from typing import Annotated
 
 import typer
 
+from hbench.cli_published import Results, export, model_app
+
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # we use none, and looking for them takes 30 ms
 
 app = typer.Typer(
@@ -18,8 +20,8 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
-Results = Annotated[Path, typer.Option("--results", help="The results folder.")]
 SpecFile = Annotated[str, typer.Argument(metavar="SPEC", help="A spec file, or its name under specs/.")]
+Bundle = Annotated[str | None, typer.Option("--bundle", help="Read results/published/NAME in place of the results.")]
 Overrides = Annotated[list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Laid on last.")]
 
 
@@ -146,12 +148,22 @@ def sql(
     query: Annotated[str | None, typer.Argument(help="A query; without one, a prompt.")] = None,
     output: Annotated[Format, typer.Option("--format", "-f", help="How to print.")] = Format.table,
     results: Results = Path("results"),
+    bundle: Bundle = None,
 ) -> None:
     """Query the results, read-only. Finished steps are folded in first."""
+    folder = _folder(results, bundle)
     if query is not None:
-        typer.echo(_answer(results, query, output.value))
+        typer.echo(_answer(folder, query, output.value))
         return
-    _prompt(results, output.value)
+    _prompt(folder, output.value)
+
+
+def _folder(results: Path, bundle: str | None) -> Path:
+    if bundle is None:
+        return results
+    from hbench.exhibits.bundled import bundle_folder
+
+    return bundle_folder(bundle, results)
 
 
 def _prompt(results: Path, output: str) -> None:
@@ -179,13 +191,14 @@ def exhibit(
     name: Annotated[str, typer.Argument(help="An exhibit under specs/exhibits/.")],
     specs: Annotated[list[str] | None, typer.Argument(help="Specs whose rows count, in place of the exhibit's own.")] = None,
     results: Results = Path("results"),
+    bundle: Bundle = None,
 ) -> None:
     """Regenerate an exhibit: Markdown, CSV and LaTeX under results/exhibits/, and the table here."""
     from hbench.exhibits.exhibit import regenerate
     from hbench.exhibits.render import markdown, write
     from hbench.store.artifacts import Store
 
-    made = regenerate(name, results, specs or [])
+    made = regenerate(name, results, specs or [], bundle)
     files = write(made, results / "exhibits")
     Store(results).put_exhibit(name, {"exhibit_cells": made.table_rows()})
     typer.echo(markdown(made))
@@ -233,6 +246,9 @@ def doctor(results: Results = Path("results")) -> None:
     if not report.ready:
         raise typer.Exit(1)
 
+
+app.command()(export)
+app.add_typer(model_app, name="model")
 
 db_app = typer.Typer(help="Look after the database.", no_args_is_help=True, rich_markup_mode=None)
 app.add_typer(db_app, name="db")

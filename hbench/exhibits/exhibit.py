@@ -9,6 +9,7 @@ from typing import Any
 from hbench.core.failure import HbenchError
 from hbench.core.places import find_file, roots
 from hbench.exhibits.block import ExhibitBlock
+from hbench.exhibits.bundled import asked_bundle, bundle_sources, told_of
 from hbench.exhibits.caption import caption
 from hbench.exhibits.cells import Cell, Line, cell, estimate, lines
 from hbench.exhibits.diff import Diff, diffs_of
@@ -69,24 +70,37 @@ def _views(name: str, block: ExhibitBlock) -> list[Path]:
     return [file for file in files.values() if file is not None]
 
 
-def regenerate(name: str, results: Path, specs: Sequence[str] = ()) -> Exhibit:
+def regenerate(name: str, results: Path, specs: Sequence[str] = (), bundle: str | None = None) -> Exhibit:
     """The exhibit as the results folder has it now; finished steps are folded in first.
 
     specs: names or files, with overrides behind them if need be, that take the place of the YAML's `from`. Only rows
-    reached through the labels of each spec's newest finished run enter a cell. Raises HbenchError without a database.
+    reached through the labels of each spec's newest finished run enter a cell. bundle: a published one to read in place
+    of the results folder, as `from: [published/NAME]` does. Raises HbenchError without a database.
     """
     from hbench.store.database import fold
-    from hbench.store.query import open_read_only
 
     block, sql = read(name)
-    folded = fold(results, wait_s=FOLD_WAIT_S)
-    with closing(open_read_only(results, READ_WAIT_S)) as connection:
-        count_newest_runs(connection)
-        made = regenerate_from(connection, (name, block, sql), load_sources(connection, specs or block.from_))
-    if folded.how in ("busy", "held", "failed"):
-        stale = f"Made from a database that was not up to date: {folded.how}."
+    names = specs or block.from_
+    if folder := asked_bundle(names, bundle, results):
+        with closing(_opened(folder)) as connection:
+            made = regenerate_from(connection, (name, block, sql), bundle_sources(folder, names))
+        return replace(made, caption=(*made.caption, told_of(folder, names)))
+    folded = fold(results, wait_s=FOLD_WAIT_S).how
+    with closing(_opened(results)) as connection:
+        made = regenerate_from(connection, (name, block, sql), load_sources(connection, names))
+    if folded in ("busy", "held", "failed"):
+        stale = f"Made from a database that was not up to date: {folded}."
         return replace(made, caption=(*made.caption, stale))
     return made
+
+
+def _opened(folder: Path) -> Any:
+    """A connection to a results folder or a bundle, with what exhibits read from. Not folded in."""
+    from hbench.store.query import open_read_only
+
+    connection = open_read_only(folder, READ_WAIT_S)
+    count_newest_runs(connection)
+    return connection
 
 
 def regenerate_from(connection: Any, exhibit: tuple[str, ExhibitBlock, str], sources: Sequence[Source]) -> Exhibit:

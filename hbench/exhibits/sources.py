@@ -29,6 +29,12 @@ def load_sources(connection: Any, names: Sequence[str]) -> list[Source]:
     return [_source(name, whole_or_quick(load(path, more), limits)) for name, (path, *more) in written.items()]
 
 
+def plain_name(name: str) -> str:
+    """A spec's name as bundles know it: without specs/ and .yaml, with the overrides that are part of it."""
+    path, *more = shlex.split(name)
+    return shlex.join([path.removeprefix("specs/").removesuffix(".yaml"), *more])
+
+
 def whole_or_quick(specs: Sequence[Any], limits: Mapping[str, int | None]) -> Sequence[Any]:
     """`specs`; when none of them was run whole but some with --limit, as they were then, the largest look first.
 

@@ -1,4 +1,7 @@
-"""Reading the database: one read-only statement at a time, with texts.duckdb attached as `texts`."""
+"""Reading the database: one read-only statement at a time, with texts.duckdb attached as `texts`.
+
+A published bundle is read in the same way: its folder stands in place of the results folder.
+"""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -8,6 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from hbench.core.failure import HbenchError
+from hbench.core.published import BUNDLE
+from hbench.store.bundle import open_bundle
 from hbench.store.database import MAIN, TEXTS
 from hbench.store.database_file import Broken, DatabaseFile, Held, connect, is_held
 from hbench.store.parquet import quoted
@@ -24,7 +29,7 @@ class Result:
 
 
 def query(folder: Path | str, sql: str, values: Sequence[Any] = (), *, retry_s: float = 10.0) -> Result:
-    """What `sql` (one or more reading statements, the last one's rows) gives on the results in `folder`.
+    """What `sql` (one or more reading statements, the last one's rows) gives on the results, or the bundle, in `folder`.
 
     values: for `?` in a single statement. Sees what was folded last; does not fold. Waits up to `retry_s` while a
     fold has the database. Raises HbenchError for a missing database, a writing statement or faulty SQL.
@@ -65,13 +70,15 @@ def _answered(folder: Path, sql: str, values: Sequence[Any], retry_s: float) -> 
 
 
 def open_read_only(folder: Path, retry_s: float) -> Any:
-    """A read-only connection to the database with its texts, for the caller to close.
+    """A read-only connection to the database (or the bundle) in `folder` with its texts, for the caller to close.
 
     A fold may hold the file, or just be putting another one in its place: both pass, and are waited for up to
     `retry_s`. Raises HbenchError when there is no database, or none that can be opened.
     """
     import duckdb
 
+    if (folder / BUNDLE).exists():
+        return open_bundle(folder)
     if not (folder / MAIN).exists() or not (folder / TEXTS).exists():
         raise HbenchError(f"no database in {folder}/ yet: run `hbench run SPEC`, or `hbench db rebuild` for old steps")
     began = time.monotonic()

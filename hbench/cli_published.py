@@ -1,0 +1,48 @@
+"""Commands about what leaves the results folder: published bundles and trained models."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Results = Annotated[Path, typer.Option("--results", help="The results folder.")]
+
+model_app = typer.Typer(help="Take out what was trained.", no_args_is_help=True, rich_markup_mode=None)
+
+
+def export(
+    specs: Annotated[list[str], typer.Argument(metavar="SPEC", help="Specs that were run, by the names that `hbench run` takes.")],
+    name: Annotated[str | None, typer.Option("--name", help="Of the bundle; default: the first spec's.")] = None,
+    results: Results = Path("results"),
+    max_mb: Annotated[float, typer.Option("--max-mb", min=0, help="A bigger bundle is refused.")] = 60.0,
+    without: Annotated[
+        list[str] | None, typer.Option("--without", help="Leave out a table, event_texts or adapters; may be repeated.")
+    ] = None,
+    with_questions: Annotated[
+        bool, typer.Option("--with-questions", help="Publish questions of data sets too: their licences allow it.")
+    ] = False,
+) -> None:
+    """Write a bundle under results/published/: rows as Parquet, adapters, resolved specs, versions."""
+    from hbench.exhibits.publish import Terms, publish
+
+    named = name or Path(specs[0].split()[0]).stem
+    made = publish(results, specs, named, Terms(frozenset(without or ()), max_mb, with_questions))
+    for file, size in made.files.items():
+        typer.echo(f"{size / 1e6:9.2f} MB  {file}")
+    for arm, adapter in made.arms.items():
+        typer.echo(f"arm {arm}: adapter published/{named}/{adapter}")
+    typer.echo(f"{made.folder}: {made.mb:.1f} MB in {len(made.files)} files")
+
+
+@model_app.command("export")
+def model_export(
+    key: Annotated[str, typer.Argument(metavar="KEY", help="A training step's key, or how it begins.")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="A new or empty folder.")],
+    merged: Annotated[bool, typer.Option("--merged", help="The whole model, an adapter merged into its base.")] = False,
+    results: Results = Path("results"),
+) -> None:
+    """Write what a training step made as a folder that transformers and vLLM load, with a README.md of where it is from."""
+    from hbench.runtime.model_export import export_model
+
+    card = export_model(results, key, folder, merged)
+    typer.echo(f"{folder}: {card['kind']} {card['sha256'][:16]}, trained by {card['step']['kind']} on {card['base']['weights']}")

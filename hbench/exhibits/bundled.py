@@ -1,0 +1,53 @@
+"""An exhibit's rows from a published bundle, in place of the results folder: which one, and which specs it holds."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from hbench.core.failure import HbenchError
+from hbench.core.folder_digest import file_digest
+from hbench.core.published import BUNDLE, PREFIX, bundle_names, find_bundle
+from hbench.exhibits.sources import Source, plain_name
+from hbench.store.bundle import read_manifest
+
+
+def bundle_folder(name: str, results: Path | None = None) -> Path:
+    """Where the bundle `name` lies: under `results`, ./results, or what ships. Raises HbenchError when nowhere."""
+    found = find_bundle(name, results)
+    if found is None:
+        there = ", ".join(bundle_names(results)) or "none"
+        raise HbenchError(f"no bundle {name.removeprefix(PREFIX)!r} under {results or 'results'}/published (there are: {there})")
+    return found
+
+
+def asked_bundle(names: Sequence[str], bundle: str | None, results: Path) -> Path | None:
+    """The bundle that an exhibit reads: `bundle`, else the one that `names` speak of as published/NAME; None: no bundle.
+
+    Raises HbenchError where names speak of several, or of one beside specs: rows come from one place.
+    """
+    spoken = {name.split()[0] if name.startswith(PREFIX) else "" for name in names}
+    if bundle is None and len(spoken) > 1:
+        raise HbenchError(f"from: {', '.join(names)}: rows come from one bundle, or from the results folder, not from both")
+    asked = bundle or next(iter(spoken), "")
+    return bundle_folder(asked, results) if asked else None
+
+
+def bundle_sources(folder: Path, names: Sequence[str]) -> list[Source]:
+    """The specs behind `names` as the bundle knows them, however they read today; for published/NAME all of them.
+
+    Raises HbenchError when it holds none of them.
+    """
+    held = read_manifest(folder)["specs"]
+    whole = any(name.startswith(PREFIX) for name in names)
+    wanted = list(held) if whole else [name for name in dict.fromkeys(map(plain_name, names)) if name in held]
+    if not wanted:
+        raise HbenchError(f"the bundle {folder} holds no {', '.join(names)}; it holds {', '.join(held)}")
+    return [Source(name, held[name]["points"], tuple(held[name]["arms"])) for name in wanted]
+
+
+def told_of(folder: Path, names: Sequence[str]) -> str:
+    """One sentence of a caption: which bundle, what it leaves out, which of the specs it lacks."""
+    manifest = read_manifest(folder)
+    lacking = [name for name in names if not name.startswith(PREFIX) and plain_name(name) not in manifest["specs"]]
+    told = f"From the bundle {manifest['name']} of {manifest['date']} ({file_digest(folder / BUNDLE)[:8]})"
+    told += f", without {', '.join(manifest['without'])}" if manifest.get("without") else ""
+    return told + (f"; it lacks {', '.join(lacking)}." if lacking else ".")

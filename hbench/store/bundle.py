@@ -1,0 +1,69 @@
+"""A published bundle, read as a database: the tables and views of a results folder, over Parquet files."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from hbench.core.digest import Json
+from hbench.core.failure import HbenchError
+from hbench.core.folder_digest import file_digest
+from hbench.core.published import BUNDLE, ROWS
+from hbench.store.parquet import memory, quoted
+from hbench.store.table import Table
+from hbench.store.tables import SCHEMA, TABLES
+from hbench.store.views import views
+
+
+def open_bundle(folder: Path) -> Any:
+    """A DuckDB connection in memory to what the bundle in `folder` holds, for the caller to close.
+
+    A table that the bundle lacks is empty, a column that it lacks is NULL. Raises HbenchError when a file of rows is
+    not the one that bundle.json names, or a newer hbench wrote it.
+    """
+    _check_rows(folder, read_manifest(folder))
+    connection = memory()
+    try:
+        connection.execute("attach ':memory:' as texts")
+        for table in TABLES.values():
+            place = "texts.texts" if table.name == "texts" else f'"{table.name}"'
+            connection.execute(_table_sql(connection, place, table, folder / ROWS / f"{table.name}.parquet"))
+        for view in views():
+            connection.execute(view.sql)
+        connection.execute("create temp view texts as select * from texts.texts")
+        return connection
+    except BaseException:
+        connection.close()
+        raise
+
+
+def read_manifest(folder: Path) -> Json:
+    """What bundle.json says. Raises HbenchError when it cannot be read, or a newer hbench wrote it."""
+    try:
+        found = json.loads((folder / BUNDLE).read_text(encoding="utf-8"))
+        newer = found["schema"] > SCHEMA
+    except (OSError, ValueError, KeyError, TypeError) as broken:
+        raise HbenchError(f"{folder / BUNDLE} cannot be read: {broken}") from None
+    if newer:
+        raise HbenchError(f"the bundle {folder} was written by a newer hbench; use that one")
+    return found
+
+
+def _check_rows(folder: Path, manifest: Json) -> None:
+    for name, known in manifest["files"].items():
+        if name.startswith(f"{ROWS}/"):
+            file = folder / name
+            if not file.is_file() or file_digest(file) != known["sha256"]:
+                raise HbenchError(f"{file} is not the file that {BUNDLE} names: it was changed, or not fetched whole")
+
+
+def _table_sql(connection: Any, place: str, table: Table, file: Path) -> str:
+    if not file.is_file():
+        columns = ", ".join(f'"{c.name}" {c.type}' for c in table.columns)
+        return f"create table {place} ({columns})"
+    source = f"read_parquet('{quoted(file)}')"
+    there = {name for name, *_ in connection.execute(f"describe select * from {source}").fetchall()}
+    columns = ", ".join(
+        f'"{c.name}"::{c.type} as "{c.name}"' if c.name in there else f'null::{c.type} as "{c.name}"'
+        for c in table.columns
+    )
+    return f"create view {place} as select {columns} from {source}"
