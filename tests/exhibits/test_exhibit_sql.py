@@ -139,8 +139,8 @@ def test_a_failed_edit_is_not_dev_zero_where_its_parent_is():
     assert value(tried(Trial("no_block"), Trial("no_change"), dev=0.0), "independent", "dev_zero_share") == 0.5
 
 
-def test_what_failed_edits_are_worth_is_known_without_evaluate_all():
-    assert value(tried(Trial("no_block"), Trial("no_change"), evaluate_all=False), "independent", "score") == 0.5
+def test_without_evaluate_all_a_mean_is_missing_even_where_no_edit_could_be_run():
+    assert value(tried(Trial("no_block"), Trial("no_change"), evaluate_all=False), "independent", "score") is None
 
 
 def test_a_candidate_that_makes_things_worse_lowers_the_mean_and_is_not_the_oracle():
