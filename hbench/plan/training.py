@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from hbench.core.digest import Json
+from hbench.core.message import Sampling
 from hbench.plan.adaptation import adaptation
 from hbench.plan.layout import Layout, Tag
 from hbench.plan.measure import measure, run_setting, seed_harness, split
@@ -233,4 +234,7 @@ def _context_recipe(spec: Any, families: Sequence[Any]) -> Json:
 
 
 def _proposer(spec: Any) -> Json:
-    return spec.proposer.ref("proposer").to_json()
+    """The model that is trained. How an arm draws from it later is not: a colder arm has the same checkpoint."""
+    told, drawn = spec.proposer.ref("proposer").to_json(), Sampling().to_json()
+    same = {name: drawn[name] for name in ("temperature", "max_tokens", "top_p")}
+    return {**told, "sampling": {**told["sampling"], **same}}
