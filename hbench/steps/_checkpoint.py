@@ -10,7 +10,8 @@ from hbench.steps.run_setting import model_row
 
 def checkpoint_output(made: Trained, model: ModelRef, watched: str, services: Services, more: Json = None) -> Output:
     """model: what was trained, checkpoint and all. watched: the name in `updates` whose first and last value are told."""
-    logged = sorted((row["update"], row["value"]) for row in made.rows.get("updates", ()) if row["name"] == watched)
+    rows = (row for row in made.rows.get("updates", ()) if row["name"] == watched and row.get("value") is not None)
+    logged = sorted((row["update"], row["value"]) for row in rows)
     trained = model_row(model, services.engine(model))
     row = {
         "role": model.role,
