@@ -9,6 +9,7 @@ from hbench.core.protocols import Services
 from hbench.core.training import TrainingJob
 from hbench.steps._checkpoint import checkpoint_output
 from hbench.steps._edit_prompt import context_messages
+from hbench.steps.edit_reward import EditReward
 from hbench.steps.run_setting import model_ref
 from hbench.steps.trained import trained
 
@@ -35,9 +36,9 @@ def train_grpo(params: Json, inputs: Mapping[str, Artifact], services: Services)
         }
         for context in contexts
     ]
-    job = TrainingJob(
-        "grpo", model, params["recipe"], params["seed"], prompts=prompts, reward=reward_of(params, inputs, contexts)
-    )
+    reward = reward_of(params, inputs, contexts)
+    EditReward(reward, services)  # what is wrong with it shows before a process is started
+    job = TrainingJob("grpo", model, params["recipe"], params["seed"], prompts=prompts, reward=reward)
     return checkpoint_output(services.train(job), model, "reward", services, {"segment": None})
 
 
