@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+from functools import cached_property
 from typing import Any
 
 Json = Any  # None, bool, int, float, str, list[Json], dict[str, Json]
@@ -13,13 +14,23 @@ def canonical_json(value: Json) -> bytes:
     Raises ValueError for NaN and infinities, TypeError for what JSON cannot hold. Lone surrogates are
     kept (as WTF-8), so any text has a digest.
     """
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
-    return text.encode("utf-8", "surrogatepass")
+    return _encode(value).encode("utf-8", "surrogatepass")
+
+
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 
 
 def digest(value: Json) -> str:
     """64 hex digits (SHA-256) of the canonical JSON of `value`."""
     return hashlib.sha256(canonical_json(value)).hexdigest()
+
+
+class Told(dict):
+    """A JSON object that many others hold; its digest is made once. Never changed."""
+
+    @cached_property
+    def digest(self) -> str:
+        return digest(self)
 
 
 def text_digest(text: str) -> str:

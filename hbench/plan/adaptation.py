@@ -59,7 +59,7 @@ def _report(lay: Layout, current: Step, past: list[Step], t: int, part: int) -> 
     run = measure(lay, current, feedback, Tag("feedback", f"round {t}, run on feedback questions{which}", t))
     shown = range(max(0, t - spec.report.history), t)
     history = {f"history_{r}": past[r]["history"] for r in shown}
-    params = {"family": spec.family.to_json(), **spec.report.to_json()}
+    params = {"family": lay.json(spec.family), **lay.json(spec.report)}
     inputs = {"evaluated": run, "questions": feedback["questions"], **history}
     return lay.step("report", params, inputs, Tag("report", f"round {t}, report{which and f' {part}'}", t))
 
@@ -67,9 +67,9 @@ def _report(lay: Layout, current: Step, past: list[Step], t: int, part: int) -> 
 def _propose(lay: Layout, report: Step, t: int, slot: int) -> Step:
     spec = lay.spec
     params = {
-        "proposer": spec.proposer.ref("proposer").to_json(),
+        "proposer": lay.model("proposer"),
         "prompt": spec.proposer.prompt_json(),
-        "edit": spec.edit.to_json(),
+        "edit": lay.json(spec.edit),
         "family": {"name": spec.family.name, "description": spec.family.describe()},
         "seed": lay.seed("propose", t, slot, *([spec.chain] if spec.chain else [])),
     }
@@ -87,7 +87,7 @@ def _select(lay: Layout, parent: Step, trials: list[Step], proposals: list[Step]
     inputs: dict[str, Any] = {"parent": parent}
     inputs |= {f"candidate_{i}": trial for i, trial in enumerate(trials)}
     inputs |= {f"edit_{i}": proposal["edit"] for i, proposal in enumerate(proposals)}
-    return lay.step("select", {"rule": lay.spec.selection.to_json()}, inputs, Tag("select", f"round {t}, select", t))
+    return lay.step("select", {"rule": lay.json(lay.spec.selection)}, inputs, Tag("select", f"round {t}, select", t))
 
 
 def _scoring_seed(lay: Layout, t: int) -> int:

@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
-from hbench.core.digest import Json, derive_seed, digest
+from hbench.core.digest import Json, Told, derive_seed, digest
 from hbench.plan.plan import Label, Plan
 from hbench.plan.step import Port, Step
 
@@ -20,6 +20,7 @@ class Layout:
     spec: Any = None  # the arm's validated block
     checkpoint: Port | None = None  # what is laid on the arm's proposer
     made: dict[str, Any] = field(default_factory=dict)  # parts of the plan that arms share, laid down once
+    _json: dict[Any, tuple[Any, Told]] = field(default_factory=dict)
 
     def step(self, kind: str, params: Json, inputs: dict[str, Step | Port], label: "Tag") -> Step:
         """The step of that recipe, new or already laid down by another arm."""
@@ -30,6 +31,19 @@ class Layout:
         )
         self.labels.append(row)
         return made
+
+    def json(self, block: Any) -> Json:
+        """`block.to_json()`, asked for once: a family may look at files to say which version of them it reads."""
+        if id(block) not in self._json:
+            self._json[id(block)] = (block, Told(block.to_json()))  # kept alive, so that no other block gets its id
+        return self._json[id(block)][1]
+
+    def model(self, role: str) -> Json:
+        """The model that plays `role`, as steps' params hold it."""
+        block = getattr(self.spec, role)
+        if (id(block), role) not in self._json:
+            self._json[id(block), role] = (block, Told(block.ref(role).to_json()))
+        return self._json[id(block), role][1]
 
     def once(self, name: str, recipe: Json, lay_down: Callable[[], Any]) -> Any:
         """What `lay_down` gives, called for the first arm that has this recipe; its steps carry that arm's labels."""

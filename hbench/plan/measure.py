@@ -14,7 +14,7 @@ def split(lay: Layout, role: str, draw: Json = None, round_: int | None = None, 
     """
     spec = lay.spec
     params = {
-        "family": spec.family.to_json(),
+        "family": lay.json(spec.family),
         "role": role,
         "sizes": sizes or spec.splits.sizes(),
         "allow_fewer": spec.splits.allow_fewer,
@@ -33,12 +33,12 @@ def seed_harness(lay: Layout) -> Step:
     return lay.step("harness", params, {}, Tag("harness", "first harness"))
 
 
-def run_setting(spec: Any, seed: int | None = None) -> Json:
-    """How a harness is run and graded, as steps/run_setting.py reads it."""
+def run_setting(lay: Layout, spec: Any, seed: int | None = None) -> Json:
+    """How a harness is run and graded under `spec`, as steps/run_setting.py reads it."""
     setting = {
-        "family": spec.family.to_json(),
-        "solver": spec.solver.ref("solver").to_json(),
-        "limits": spec.limits.to_json(),
+        "family": lay.json(spec.family),
+        "solver": lay.model("solver"),
+        "limits": lay.json(spec.limits),
         "repeats": spec.repeats,
         "grade": spec.grade,
         "seed": spec.seed if seed is None else seed,
@@ -52,7 +52,7 @@ def measure(lay: Layout, harness: Step | Port, questions: Step, tag: Tag, seed: 
     the step then runs nothing."""
     made = harness if isinstance(harness, Port) else harness["harness"]
     inputs = {"harness": made, "questions": questions["questions"]}
-    return lay.step("evaluate", run_setting(lay.spec, seed), inputs, tag)
+    return lay.step("evaluate", run_setting(lay, lay.spec, seed), inputs, tag)
 
 
 def held_out(lay: Layout, harness: Step, evaluation: Step, tag: Tag) -> Step:

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from hbench.core.digest import Json, digest
+from hbench.core.digest import Json, Told, digest
 from hbench.steps.step_kind import find
 
 
@@ -26,7 +26,8 @@ class Step:
     @cached_property
     def id(self) -> str:
         inputs = {name: source.id for name, source in self.inputs.items()}
-        return digest([self.kind, self.version, self.params, inputs])[:32]
+        params = {name: [value.digest] if type(value) is Told else value for name, value in self.params.items()}
+        return digest([self.kind, self.version, params, inputs])[:32]
 
     def __getitem__(self, name: str) -> "Port":
         """One field of this step's value. A step that reads only a field is not run again when others change."""

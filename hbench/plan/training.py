@@ -55,7 +55,7 @@ def _sft(lay: Layout) -> Step:
 
 def _kept(lay: Layout) -> Step:
     spec = lay.spec
-    recipe = [spec.train.to_json()["demonstrate"], spec.train.keep.to_json(), _context_recipe(spec, spec.seen)]
+    recipe = [spec.train.to_json()["demonstrate"], spec.train.keep.to_json(), _context_recipe(lay, spec.seen)]
     return lay.once("keep", recipe, lambda: _demonstrated(lay))
 
 
@@ -122,7 +122,7 @@ def _entries(families: Sequence[Any], per_family: int, stronger: float) -> list[
 
 
 def _first_contexts(lay: Layout, families: Sequence[Any], entries: Sequence[Any], parents: Json) -> Step:
-    recipe = [_context_recipe(lay.spec, families), [[f.name, chain, strong] for f, chain, strong in entries], parents]
+    recipe = [_context_recipe(lay, families), [[f.name, chain, strong] for f, chain, strong in entries], parents]
     return lay.once("contexts", recipe, lambda: _reported(lay, entries))
 
 
@@ -170,7 +170,7 @@ def _report(lay: Layout, parent: Step | Port, chain: int, depth: int, history: d
     draw = {"round": ["train", chain, depth], "part": 0, "parts": 1, "scoring": "kept"}
     feedback = split(lay, "feedback", draw, sizes=_sizes(lay.spec))
     run = measure(lay, parent, feedback, Tag("train_feedback", f"context {chain}, run on feedback questions", depth))
-    params = {"family": lay.spec.family.to_json(), **lay.spec.report.to_json()}
+    params = {"family": lay.json(lay.spec.family), **lay.json(lay.spec.report)}
     inputs = {"evaluated": run, "questions": feedback["questions"], **history}
     return lay.step("report", params, inputs, Tag("train_report", f"context {chain}, report", depth))
 
@@ -195,7 +195,7 @@ def _contexts(
 def _judged(lay: Layout, families: Sequence[Any]) -> Json:
     """How an edit is made, run and rewarded: the same in training as in adaptation."""
     spec = lay.spec
-    settings = {family.name: run_setting(spec.on(family)) for family in families}
+    settings = {family.name: run_setting(lay, spec.on(family)) for family in families}
     reward = spec.reward_json()
     return {"edit": spec.edit.to_json(), "families": settings, "terms": reward["terms"], "no_change": reward["no_change"]}
 
@@ -227,10 +227,11 @@ def _sizes(spec: Any) -> Json:
 _OF_CONTEXTS = ("seed", "harness", "solver", "limits", "repeats", "grade", "report", "splits", "edit", "reward")
 
 
-def _context_recipe(spec: Any, families: Sequence[Any]) -> Json:
+def _context_recipe(lay: Layout, families: Sequence[Any]) -> Json:
     """All that decides contexts of these families and how their edits are judged."""
+    spec = lay.spec
     fields = {name: plain(getattr(spec, name)) for name in _OF_CONTEXTS}
-    return [fields, spec.train.contexts.to_json(), [family.to_json() for family in families]]
+    return [fields, spec.train.contexts.to_json(), [lay.json(family) for family in families]]
 
 
 def _proposer(spec: Any) -> Json:
