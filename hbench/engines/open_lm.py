@@ -1,12 +1,13 @@
 """The engine behind a model: chosen by what the model is and by how this machine reaches it."""
 
 import hashlib
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
 from hbench.core.digest import Json
 from hbench.core.failure import HbenchError
-from hbench.core.model import ModelRef
+from hbench.core.model import TRAINED, ModelRef
 from hbench.core.places import find_file
 from hbench.core.protocols import LM
 from hbench.engines import embedded
@@ -35,7 +36,8 @@ def open_lm(ref: ModelRef, machine: Json) -> LM:
     if engine == "openai":
         from hbench.engines.openai_lm import OpenAILM, Reach
 
-        return OpenAILM(Reach.of(_weights(ref), machine))
+        reach = Reach.of(_weights(ref), machine)
+        return OpenAILM(replace(reach, model=_trained_name(ref) or reach.model), ref.files)
     from hbench.engines.transformers_lm import TransformersLM
 
     return TransformersLM(ref.identity, machine.get("batch") or 16, machine.get("threads") or 1, ref.files)
@@ -53,6 +55,12 @@ def _choose(ref: ModelRef, machine: Json) -> str:
         f"nothing says how to reach the {ref.role} model {weights}: set machine.models.{ref.name}.base_url to an "
         "OpenAI-compatible server, or install the extra 'local' to run it in this process (pip install 'hbench[local]')"
     )
+
+
+def _trained_name(ref: ModelRef) -> str | None:
+    """What a server calls the model once it was trained; None for one that was not."""
+    found = next((ref.identity[key] for key in TRAINED if ref.identity.get(key)), None)
+    return found[:16] if found and ref.files else None
 
 
 def _weights(ref: ModelRef) -> str:

@@ -1,20 +1,21 @@
 """An LM behind any OpenAI-compatible server: vLLM, llama.cpp, SGLang, hosted."""
 
 import asyncio
-import json
 import os
 import random
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 from hbench.core.digest import Json
 from hbench.core.failure import HbenchError
 from hbench.core.message import LMError, Reply, Request
-from hbench.engines.openai_wire import body_of, read_reply, refusal
+from hbench.engines.local_model import is_adapter
+from hbench.engines.openai_wire import body_of, read_reply, refusal, served_names
 from hbench.engines.rate_limit import RateLimit
 
 RETRIED = frozenset({408, 409, 425, 429, 500, 502, 503, 504, 520, 522, 524, 529})
@@ -50,20 +51,25 @@ class Reach:
 
 
 class OpenAILM:
-    """Many requests in flight over kept-alive connections. After its tries a request gets an LMError, never a reply."""
+    """Many requests in flight over kept-alive connections. After its tries a request gets an LMError, never a reply.
 
-    def __init__(self, reach: Reach):
-        self.reach = reach
+    files: where what was trained lies. An adapter that the server does not list is given to it first, under the name
+    in `reach`, as vLLM takes it.
+    """
+
+    def __init__(self, reach: Reach, files: Path | None = None):
+        self.reach, self.files = reach, files
         self._limit = RateLimit(reach.requests_per_minute, reach.tokens_per_minute)
         self._slots = asyncio.Semaphore(reach.max_in_flight)
         self._session: Any = None
-        self._wrong_name: asyncio.Task[str | None] | None = None
+        self._ready: asyncio.Task[LMError | None] | None = None
 
     async def generate(self, requests: Sequence[Request]) -> list[Reply | LMError]:
-        if self._wrong_name is None:
-            self._wrong_name = asyncio.ensure_future(self._find_wrong_name())
-        if wrong := await asyncio.shield(self._wrong_name):
-            return [LMError("bad_request", wrong)] * len(requests)
+        if self._ready is None:
+            self._ready = asyncio.ensure_future(self._find_trouble())
+        if trouble := await asyncio.shield(self._ready):
+            self._ready = None  # who asks again may find it mended
+            return [trouble] * len(requests)
         if len(requests) == 1:
             return [await self._ask(requests[0])]
         return list(await asyncio.gather(*map(self._ask, requests)))
@@ -76,8 +82,8 @@ class OpenAILM:
             raise HbenchError(f"no model server answers at {url} ({raw.decode()}): start it, or correct base_url")
         if status in (401, 403):
             raise HbenchError(f"{url} refuses the key ({self._hide(refusal(status, raw).message)}): see api_key_env")
-        if wrong := self._name_trouble(status, raw):
-            raise HbenchError(wrong)
+        if trouble := await self._find_trouble():
+            raise HbenchError(trouble.message)
 
     async def close(self) -> None:
         if self._session is not None:
@@ -157,20 +163,41 @@ class OpenAILM:
         except (TimeoutError, aiohttp.ClientError, OSError) as trouble:
             return 0, f"{type(trouble).__name__}: {trouble}"[:200].encode()
 
-    async def _find_wrong_name(self) -> str | None:
-        return self._name_trouble(*await self._get_models())
+    async def _find_trouble(self) -> LMError | None:
+        """Why nothing can be asked of the model. A server without a list of models is believed to have it."""
+        names, url = served_names(*await self._get_models()), self.reach.base_url
+        if self.reach.model in names:
+            return None
+        if is_adapter(self.files):
+            return await self._give_adapter()
+        if self.files is not None:
+            hint = f"serve the folder {self.files} there, as {self.reach.model}"
+            return LMError("bad_request", f"{url} cannot be given whole weights: {hint}")
+        if not names:
+            return None
+        served, hint = ", ".join(sorted(names)[:8]), "correct the model's name, or set served_name"
+        return LMError("bad_request", f"{url} serves {served}, not {self.reach.model!r}: {hint}")
 
-    def _name_trouble(self, status: int, raw: bytes) -> str | None:
-        """What to say when the server lists its models without ours. A server without a list is believed."""
-        try:
-            names = [str(model["id"]) for model in json.loads(raw)["data"]] if status == 200 else []
-        except (ValueError, KeyError, TypeError):
-            return None
-        if not names or self.reach.model in names:
-            return None
-        served = ", ".join(sorted(names)[:8])
-        hint = "correct the model's name, or set served_name"
-        return f"{self.reach.base_url} serves {served}, not {self.reach.model!r}: {hint}"
+    async def _give_adapter(self) -> LMError | None:
+        """Asks the server to load the adapter from where it lies; tries again while it does not answer."""
+        import aiohttp
+
+        url, body = self.reach.base_url, {"lora_name": self.reach.model, "lora_path": str(self.files.resolve())}
+        for attempt in range(self.reach.retries + 1):
+            try:
+                async with self._open().post(self._url("/load_lora_adapter"), json=body) as answer:
+                    status, raw = answer.status, await answer.read()
+            except (TimeoutError, aiohttp.ClientError, OSError) as trouble:
+                status, raw = 503, f"{type(trouble).__name__}: {trouble}".encode()
+            if status == 200 or b"already been loaded" in raw:
+                return None
+            if status not in RETRIED or attempt == self.reach.retries:
+                break
+            await asyncio.sleep(_backoff(attempt))
+        error = refusal(status, raw)
+        hint = "it must see that folder, and be started with --enable-lora and VLLM_ALLOW_RUNTIME_LORA_UPDATING=True"
+        said = self._hide(error.message)
+        return replace(error, message=f"{url} does not load the adapter {self.files} ({said}): {hint}")
 
     def _hide(self, text: str) -> str:
         return text.replace(self.reach.key, "***") if self.reach.key else text

@@ -82,6 +82,14 @@ def read_choices(raw: bytes, request: Request, asked: int, seconds: float = 0.0)
     return [found.get(index, _bad(f"choice {index} of {asked} is missing")) for index in range(asked)]
 
 
+def served_names(status: int, raw: bytes) -> list[str]:
+    """The models that a server lists in its answer to GET /models; empty where it has no list."""
+    try:
+        return [str(model["id"]) for model in json.loads(raw)["data"]] if status == 200 else []
+    except (ValueError, KeyError, TypeError):
+        return []
+
+
 def refusal(status: int, raw: bytes, asked: Request | None = None) -> LMError:
     """What an answer other than 200 means, with the server's own words, cut.
 

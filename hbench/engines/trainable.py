@@ -12,7 +12,7 @@ from hbench.core.folder_digest import folder_digest
 from hbench.core.model import ModelRef
 from hbench.core.training import Task
 from hbench.engines import embedded
-from hbench.engines.local_model import compute_dtype, is_adapter, source, told_plainly
+from hbench.engines.local_model import compute_dtype, is_adapter, merged, source, told_plainly
 
 if TYPE_CHECKING:
     import torch
@@ -93,11 +93,11 @@ def _fresh(model: Any, lora: Json) -> Any:
 
 def _continued(model: Any, files: Path, lora: Json | None) -> Any:
     """`model` with the adapter in `files`: to be trained further, or merged where `lora` is None."""
+    if lora is None:
+        return merged(model, files).requires_grad_(True)
     from peft import PeftConfig, PeftModel
 
     config = PeftConfig.from_pretrained(str(files))
-    if lora is None:
-        return PeftModel.from_pretrained(model, str(files), config=config).merge_and_unload()
     for name, had, wanted in (("rank", config.r, lora["rank"]), ("alpha", config.lora_alpha, lora["alpha"])):
         if had != wanted:
             raise StepError(f"the adapter to go on from has {name} {had:g}, the recipe says {wanted:g}")
