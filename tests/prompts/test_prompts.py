@@ -36,7 +36,7 @@ def test_a_proposer_prompt_is_a_system_and_a_user_message(name):
     assert VALUES["harness"].strip() in user.content and "Score 0.100." in user.content
 
 
-@pytest.mark.parametrize("name", [n for n in PROPOSERS if "small" not in n])
+@pytest.mark.parametrize("name", [n for n in PROPOSERS if "small" not in n and "mini" not in n])
 def test_a_proposer_prompt_tells_the_tools_and_the_line_limit(name):
     system = render(load_prompt(name), VALUES)[0].content
     assert all(part in system for part in ("tools.lm", "tools.python", "run(question, tools)", "at most 123 lines"))
