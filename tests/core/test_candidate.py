@@ -41,3 +41,11 @@ def test_an_edit_failure_carries_its_failure_cut_to_size():
     with pytest.raises(EditFailure) as caught:
         raise EditFailure("apply", "syntax_error", "x" * 5000)
     assert caught.value.failure.boundary == "apply" and len(caught.value.failure.message) == 2000
+
+
+def test_a_mean_is_the_same_in_whatever_order_rollouts_ended():
+    """A step's rows come in the order in which rollouts ended; training has them in the order of the questions."""
+    scores = [0.1, 0.7, 0.2, 0.4, 0.3, 0.9, 0.6]
+    orders = (sorted(scores), sorted(scores, reverse=True), scores)
+    means = {Candidate(PARENT, "…", PARENT, rollouts=tuple(map(rollout, order))).task_score for order in orders}
+    assert len(means) == 1
