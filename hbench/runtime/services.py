@@ -66,6 +66,8 @@ class RunServices:
 
     def close(self) -> None:
         """Stops what is under way and ends every process that this run started; about a second at most."""
+        if self._closed:
+            return
         self._closed = True
         for child in [*self._children]:
             child.end()

@@ -1,0 +1,164 @@
+"""A training step runs in a process of its own: what comes back, what is said when it fails, how it is stopped."""
+
+import json
+import subprocess
+import sys
+import threading
+import time
+
+import pytest
+
+from hbench.core.failure import StepError
+from hbench.runtime.loop import Interrupted
+from hbench.runtime.training.processes import hold, wait_until_gone
+from tests.runtime.tiny_training import LORA, SFT, Tiny, living, losses, weights
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def once(tmp_path_factory):
+    """A tiny training and what it gave."""
+    tiny = Tiny.made(tmp_path_factory.mktemp("once"))
+    return tiny, tiny.train()
+
+
+def test_training_gives_a_checkpoint_and_a_loss_for_every_update(once):
+    tiny, made = once
+    found = losses(made)
+    assert sorted(found) == list(range(1, 21)) and made.updates == 20
+    assert sum(found[u] for u in range(17, 21)) < sum(found[u] for u in range(1, 5))
+    assert made.checkpoint["kind"] == "adapter" and made.checkpoint["base"] == tiny.model().base
+    assert {file.name for file in made.folder.iterdir()} == {"adapter_config.json", "adapter_model.safetensors"}
+
+
+def test_times_are_rows_that_no_digest_holds(once):
+    rows = [row for row in once[1].rows["updates"] if row["name"] == "seconds"]
+    assert len(rows) == 20 and all(row["measured"] > 0 and "value" not in row for row in rows)
+
+
+def test_the_checkpoint_answers_when_it_is_laid_on_its_base(once):
+    from hbench.core.message import Message, Request, Sampling
+
+    tiny, made = once
+    trained = tiny.model().trained(made.checkpoint, made.folder)
+    request = Request((Message("user", "a"),), Sampling(max_tokens=4))
+    with tiny.services() as (_, step):
+        before, after = step.ask(tiny.model(), [request])[0], step.ask(trained, [request])[0]
+    assert after.text != before.text, "what was trained says what it said before"
+
+
+def test_a_finished_training_is_taken_as_it_is(once):
+    """The driver died between the end of the training and the step's commit."""
+    tiny, made = once
+    began = time.monotonic()
+    again = tiny.train()
+    assert again.checkpoint == made.checkpoint and losses(again) == losses(made)
+    assert time.monotonic() - began < 2
+
+
+def test_equal_trainings_give_equal_weights(once, tmp_path):
+    other = Tiny.made(tmp_path / "other").train()
+    assert weights(other.folder) == weights(once[1].folder)
+    assert losses(other) == losses(once[1])
+
+
+def test_the_job_is_for_its_owners_eyes(once):
+    """It holds gold answers, and the address of the driver's models."""
+    tiny, _ = once
+    assert (tiny.train_folder / "job.json").stat().st_mode & 0o077 == 0
+
+
+def test_the_driver_loads_no_torch(tmp_path):
+    Tiny.made(tmp_path, {**SFT, "updates": 1})
+    code = (
+        "import sys; from pathlib import Path; from tests.runtime.tiny_training import Tiny\n"
+        f"Tiny(Path({str(tmp_path)!r})).train()\n"
+        "print(*sorted({'torch', 'trl', 'transformers', 'accelerate', 'peft', 'datasets'} & {*sys.modules}))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
+
+
+def test_whole_weights_are_trained_where_the_recipe_has_no_lora(tmp_path):
+    made = Tiny.made(tmp_path, {**SFT, "updates": 3, "lora": None}).train()
+    assert made.checkpoint["kind"] == "weights" and (made.folder / "config.json").exists()
+
+
+def test_a_trainers_own_words_are_the_steps_error(tmp_path):
+    tiny = Tiny.made(tmp_path, {**SFT, "max_length": 5})
+    with pytest.raises(StepError, match="^row 0 has 7 tokens, more than max_length 5"):
+        tiny.train()
+
+
+def test_a_bug_shows_the_end_of_the_log_and_names_it(tmp_path):
+    tiny = Tiny.made(tmp_path, {key: value for key, value in SFT.items() if key != "batch"})
+    with pytest.raises(StepError) as told:
+        tiny.train()
+    lines = str(told.value).splitlines()
+    assert "Traceback" in lines[0] or any("Traceback" in line for line in lines)
+    assert "KeyError: 'batch'" in lines[-1] and lines[-1].endswith(f"(more in {tiny.train_folder}/log-0.txt)")
+
+
+def test_the_extra_that_is_missing_is_named(tmp_path, monkeypatch):
+    monkeypatch.setattr("hbench.runtime.training.launch.find_spec", lambda name: None if name == "trl" else True)
+    with pytest.raises(StepError, match=r"the extra 'train' \(trl missing\): pip install"):
+        Tiny.made(tmp_path).train()
+
+
+def test_how_far_it_is_can_be_seen(tmp_path):
+    tiny, seen = Tiny.made(tmp_path, {**SFT, "updates": 60}), []
+    with tiny.services() as (run, step):
+        run.progress.step = lambda label, done, total: seen.append((done, total))
+        step.train(tiny.job())
+    assert seen[0] == (0, 60) and seen[-1] == (60, 60) and seen == sorted(seen)
+    assert any(0 < done < 60 for done, _ in seen)
+
+
+def test_a_run_that_is_stopped_ends_its_training_at_once_and_keeps_the_checkpoint(tmp_path):
+    tiny, ended = Tiny.made(tmp_path, {**SFT, "updates": 5000}), []
+    with tiny.services() as (run, step):
+
+        def body():
+            try:
+                step.train(tiny.job())
+            except BaseException as trouble:
+                ended.append(trouble)
+
+        thread = threading.Thread(target=body)
+        thread.start()
+        tiny.reached(8)
+        began = time.monotonic()
+        run.close()
+        assert living(tmp_path) == []
+        thread.join(5)
+        assert time.monotonic() - began < 5
+    assert isinstance(ended[0], Interrupted)
+    assert (tiny.train_folder / "checkpoints/checkpoint-5/whole.json").exists()
+
+
+def test_a_try_waits_until_the_processes_of_an_earlier_one_are_gone(tmp_path):
+    """Two would write into the same files."""
+    waited = []
+    code = f"import sys, time; from pathlib import Path; from hbench.runtime.training.processes import hold\nhold(Path({str(tmp_path)!r})); print('held', flush=True); time.sleep(60)"
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
+    assert process.stdout.readline() == "held\n"
+    with pytest.raises(StepError, match="processes of an earlier try still train"):
+        wait_until_gone(tmp_path, lambda: waited.append(1), seconds=0.3)
+    process.kill()
+    process.wait()
+    wait_until_gone(tmp_path, lambda: None, seconds=5)
+    assert waited and hold(tmp_path) > 0
+
+
+def test_a_job_that_goes_on_from_an_adapter_takes_its_weights(once, tmp_path):
+    tiny, made = once
+    told = {**SFT, "updates": 1, "learning_rate": 1e-9, "warmup": 0}
+    other = Tiny.made(tmp_path / "more", told)
+    with other.services() as (_, step):
+        job = other.job()
+        job = type(job)(job.method, job.model.trained(made.checkpoint, made.folder), job.recipe, job.seed, job.rows)
+        further = step.train(job)
+    assert further.checkpoint["base"] == other.model().base
+    assert abs(losses(further)[1] - losses(made)[20]) < 1.0 and losses(further)[1] < losses(made)[1] / 1.5
+    assert json.loads((further.folder / "adapter_config.json").read_text())["r"] == LORA["rank"]
