@@ -47,7 +47,8 @@ def run(
 def sql(query: str, results: str | Path = "results") -> "pandas.DataFrame":
     """The rows of a read-only query over the results folder, finished steps folded in first.
 
-    Raises HbenchError when there are no results, or the query is wrong or would write.
+    results: may also be the folder of a bundle, such as results/published/NAME. Raises HbenchError when there are no
+    results, or the query is wrong or would write.
     """
     from hbench.store.database import fold
     from hbench.store.query import query_frame

@@ -3,6 +3,8 @@
 import csv
 import io
 import json
+import re
+import shutil
 import subprocess
 import sys
 
@@ -139,3 +141,36 @@ def test_doctor_says_what_is_here(world):
     assert "does not protect from" in said
 
 
+def test_a_bundle_is_written_and_read_in_place_of_the_results(world, tmp_path):
+    said = world.hbench("export", "toy", "--name", "mini").stdout
+    assert "rows/rollouts.parquet" in said and re.search(r"results/published/mini: 0\.\d MB in \d+ files", said)
+    query = "select arm, purpose, score from held_out order by all"
+    for from_bundle in (["--bundle", "mini"], ["--results", "results/published/mini"]):
+        assert world.hbench("sql", query, *from_bundle).stdout == world.hbench("sql", query).stdout
+    elsewhere = make_world(tmp_path)
+    shutil.copytree(world.folder / "results/published", tmp_path / "results/published")
+    for words in (["toy", "--bundle", "mini"], ["published/mini"]):
+        table = elsewhere.hbench("exhibit", "proposal_quality", *words).stdout
+        assert "| sequential " in table and "From the bundle mini of" in table
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["export", "toy", "--max-mb", "0.001"], "more than --max-mb 0.001"),
+        (["export", "toy", "--without", "roll_outs"], "--without roll_outs"),
+        (["export", "nothere"], "there is no such spec"),
+        (["sql", "select 1", "--bundle", "nothere"], "no bundle 'nothere'"),
+        (["exhibit", "rounds", "toy", "--bundle", "nothere"], "no bundle 'nothere'"),
+        (["model", "export", "0123", "out"], "no step in results/ has a key that begins with '0123'"),
+    ],
+)
+def test_what_cannot_be_exported_or_read_is_one_message_and_exit_2(world, words, said):
+    done = world.hbench(*words, check=False)
+    assert done.returncode == 2 and "Traceback" not in done.stderr and said in done.stderr
+
+
+def test_what_is_not_trained_is_not_taken_out(world):
+    key = world.sql("select step_key from steps where kind = 'evaluate' order by 1 limit 1")[0]["step_key"]
+    done = world.hbench("model", "export", key, "out", check=False)
+    assert done.returncode == 2 and f"{key} is no training step (evaluate)" in done.stderr

@@ -1,4 +1,4 @@
-"""The wheel holds what a user needs: specs and prompts travel with the package."""
+"""The wheel holds what a user needs: specs, prompts and published bundles travel with the package."""
 
 import os
 import subprocess
@@ -24,9 +24,9 @@ def installed(tmp_path_factory):
     return folder / "site"
 
 
-def test_every_spec_and_prompt_of_the_tree_is_in_the_wheel(installed):
-    for sort in ("specs", "prompts"):
-        here = {f.relative_to(REPO / sort) for f in (REPO / sort).rglob("*") if f.is_file()}
+def test_every_spec_prompt_and_bundle_of_the_tree_is_in_the_wheel(installed):
+    for sort, place in (("specs", "specs"), ("prompts", "prompts"), ("published", "results/published")):
+        here = {f.relative_to(REPO / place) for f in (REPO / place).rglob("*") if f.is_file()}
         there = {f.relative_to(installed / "hbench/shipped" / sort) for f in (installed / "hbench/shipped" / sort).rglob("*") if f.is_file()}
         assert here == there
 
