@@ -8,7 +8,10 @@ GIVES = {"lm": "reply", "search": "passages", "python": "output"}  # tool -> kin
 
 
 class Origin(NamedTuple):
-    """kind: question, tools, tool (at: its name, not yet called), or reply, passages, output (at: of which call)."""
+    """kind: question, tools, tool (at: its name, not yet called), or reply, passages, output (at: of which call).
+
+    Also helper (at: its name), for functions that a walk was asked to mark.
+    """
 
     kind: str
     at: int | str = ""
@@ -66,6 +69,10 @@ class Function:
 
     node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda
     home: State
+
+    @property
+    def name(self) -> str:
+        return "" if isinstance(self.node, ast.Lambda) else self.node.name
 
     @property
     def parameters(self) -> list[str]:

@@ -3,9 +3,10 @@
 Texts of passages are in the corpus, not in the database, so passages are recognised by their titles.
 """
 
+import ast
 import json
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 SHOWN = 0.5  # share of a search's titles, but for those in replies, that a request must hold to show its passages
@@ -35,6 +36,49 @@ def trace_marks(question: str, events: Sequence[Mapping[str, str]]) -> dict[str,
     }
 
 
+def used_helper(helpers: Collection[str], answers: bool, answer: str, events: Sequence[Mapping[str, str]]) -> bool:
+    """Whether one of these functions of the harness contributed to the answer of a rollout, as far as its events can tell.
+
+    helpers: their names. answers: by its source, what they give may become the answer. events: as in trace_marks. Either
+    code was run that calls one, and the answer stands in what it printed; or they may become the answer, and it stands in no
+    reply and no output. What they did to a request, or to an answer that the solver gave as well, does not show: at least so
+    many did.
+    """
+    said = answer.strip()
+    if not said or not helpers:
+        return False
+    outputs = [event for event in events if event["kind"] == "python"]
+    if any(_stands(said, _stdout(event)) for event in outputs if calls_one(event["sent"], helpers)):
+        return True
+    given = [_stdout(event) for event in outputs] + [event["received"] for event in events if event["kind"] == "lm"]
+    return answers and not any(_stands(said, text) for text in given)
+
+
+def calls_one(code: str, names: Collection[str]) -> bool:
+    """Whether code calls a function of one of these names outside the function itself."""
+    try:
+        tree = ast.parse(code)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return any(re.search(rf"(?<!def )\b{re.escape(name)}\s*\(", code) for name in names)
+    todo: list[ast.AST] = [tree]
+    while todo:
+        node = todo.pop()
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names:
+            return True
+        if not (isinstance(node, ast.FunctionDef) and node.name in names):
+            todo += ast.iter_child_nodes(node)
+    return False
+
+
+def _stands(said: str, text: str) -> bool:
+    """Whether the words stand in the text, not as part of longer ones."""
+    return re.search(rf"(?<!\w){re.escape(said)}(?!\w)", text) is not None
+
+
+def _stdout(event: Mapping[str, str]) -> str:
+    return str(_read(event["received"], {}).get("stdout", ""))
+
+
 def _fed(question: str, events: Sequence[Mapping[str, str]], at: int) -> bool:
     """Whether the search at this place asks for something that a reply before it brought up."""
     asked = _words(str(_read(events[at]["sent"], {}).get("query", ""))) - _words(question)
@@ -59,7 +103,7 @@ def _said(request: str) -> str:
 
 
 def _looped(events: Sequence[Mapping[str, str]], at: int) -> bool:
-    code, output = events[at]["sent"].strip(), str(_read(events[at]["received"], {}).get("stdout", "")).strip()
+    code, output = events[at]["sent"].strip(), _stdout(events[at]).strip()
     written = any(code in event["received"] for event in events[:at] if event["kind"] == "lm")
     later = [_said(event["sent"]) for event in events[at + 1 :] if event["kind"] == "lm"]
     return bool(code) and written and (not later or any(output in request for request in later))

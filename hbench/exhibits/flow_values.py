@@ -1,8 +1,9 @@
 """The origins of all that an expression may hold, and the tools that it calls on the way."""
 
 import ast
+import re
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 
 from hbench.exhibits.flow_origins import GIVES, NOTHING, Call, Frame, Function, Here, Origin, Origins, State, Walked
 
@@ -14,9 +15,13 @@ TOOLS = Origin("tools")
 
 
 class Values(ABC):
-    """walked: the calls found so far. functions, classes, constants: what the file defines."""
+    """walked: the calls found so far. functions, classes, constants: what the file defines.
 
-    def __init__(self) -> None:
+    marked: functions whose results, names and written-out sources carry an origin of their own; see flow_proposal.py.
+    """
+
+    def __init__(self, marked: Collection[str] = ()) -> None:
+        self.marked = frozenset(marked)
         self.walked = Walked()
         self.module = State()
         self.functions: dict[str, Function] = {}
@@ -32,10 +37,13 @@ class Values(ABC):
     def value(self, node: ast.expr | None, here: Here) -> Origins:
         self.count()
         match node:
-            case None | ast.Constant():
+            case None:
                 return NOTHING
+            case ast.Constant():
+                return self._marks(defined_in(node.value)) if isinstance(node.value, str) and self.marked else NOTHING
             case ast.Name():
-                return here.state.names.get(node.id, self.module.names.get(node.id, NOTHING))
+                known = here.state.names.get(node.id, self.module.names.get(node.id, NOTHING))
+                return known | self._marks({node.id})
             case ast.Attribute():
                 return _attribute(self.value(node.value, here), node.attr)
             case ast.Call():
@@ -137,10 +145,13 @@ class Values(ABC):
         if function is None and isinstance(node.func, ast.Attribute):
             function, given = self._method(node.func.attr), [on, *given]
         if function is not None and len(here.frame.path) < DEEPEST:
-            return self._enter(function, node, (given, words), here)[0]
+            return self._enter(function, node, (given, words), here)[0] | self._marks({function.name})
         if isinstance(node.func, ast.Attribute) and node.func.attr in MUTATORS and (root := root_of(node.func)):
             here.state.add(root, takes)
         return _plain(on | takes)
+
+    def _marks(self, names: Collection[str]) -> Origins:
+        return frozenset(Origin("helper", name) for name in self.marked & set(names))
 
     def _tool(self, tool: str, node: ast.Call, takes: Origins, here: Here) -> Origins:
         place = (*here.frame.path, id(node), sorted(GIVES).index(tool))
@@ -184,6 +195,11 @@ class Values(ABC):
             if root := root_of(argument):
                 here.state.add(root, end.names.get(name, NOTHING))
         return told, end
+
+
+def defined_in(text: str) -> set[str]:
+    """The functions that a text defines, where it is Python or holds some."""
+    return set(re.findall(r"^[ \t]*(?:async )?def[ \t]+(\w+)[ \t]*\(", text, re.MULTILINE))
 
 
 def _attribute(of: Origins, name: str) -> Origins:

@@ -5,7 +5,7 @@ is not known is the union of all that goes into it: a flow found here may happen
 """
 
 import ast
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
 from hbench.exhibits.flow_origins import NOTHING, Function, Here, Origin, Origins, State, Walked
 from hbench.exhibits.flow_values import ROUNDS, TOOLS, Values, root_of, whole
@@ -13,13 +13,13 @@ from hbench.exhibits.flow_values import ROUNDS, TOOLS, Values, root_of, whole
 Passed = tuple[bool, Origins]  # whether it always leaves the block, and what was looked at to come past it
 
 
-def walk(source: str) -> Walked | None:
-    """The tool calls of `run(question, tools)` and what flows between them.
+def walk(source: str, marked: Collection[str] = ()) -> Walked | None:
+    """The tool calls of `run(question, tools)` and what flows between them. marked: functions that are origins, too.
 
     None for what cannot be read, has no such function, or is too winding to follow.
     """
     try:
-        walker = _Walk()
+        walker = _Walk(marked)
         walker.block(ast.parse(source).body, Here(walker.module))
         run = walker.functions.get("run")
         if run is None:

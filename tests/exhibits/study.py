@@ -6,23 +6,34 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from hbench.core.digest import digest
+from hbench.core.digest import digest, text_digest
 
 QUESTIONS = 4
 
 
 @dataclass(frozen=True)
 class Trial:
-    """One proposal. outcome: applied, no_change, or the error's name. dev, held: question -> (score, exact), if it ran."""
+    """One proposal. outcome: applied, no_change, or the error's name. dev, held: question -> (score, exact), if it ran.
+
+    text: of its harness. terms: of its reward, each of weight 0.5. events: (kind, sent, received) of every rollout, which
+    ends with `answer`.
+    """
 
     outcome: str
     dev: dict[str, tuple[float, float]] = field(default_factory=dict)
     held: dict[str, tuple[float, float]] = field(default_factory=dict)
+    text: str = ""
+    terms: dict[str, float] = field(default_factory=dict)
+    events: tuple[tuple[str, str, str], ...] = ()
+    answer: str = ""
 
 
 @dataclass(frozen=True)
 class Point:
-    """One arm in one family with one seed. rounds: the trials of each; chosen: the slot adopted after each, -1 the parent."""
+    """One arm in one family with one seed. rounds: the trials of each; chosen: the slot adopted after each, -1 the parent.
+
+    prompts: reports that a round's trials answer in turn. text: of the first harness. wording: of its questions.
+    """
 
     arm: str
     family: str
@@ -33,6 +44,9 @@ class Point:
     chosen: tuple[int, ...] = ()
     evaluate_all: bool = True
     spec: str = ""
+    prompts: int = 1
+    text: str = ""
+    wording: str = ""
 
     def after(self, t: int) -> tuple[dict, dict]:
         """dev and held-out grades of the harness after t rounds."""
@@ -57,6 +71,15 @@ def trial(draw: random.Random, family: str) -> Trial:
     if outcome != "applied":
         return Trial(outcome)
     return Trial(outcome, grades(draw, family, "dev"), grades(draw, family, "held"))
+
+
+def scored(family: str, dev: float, held: float, **more: Any) -> Trial:
+    """An edit that applies, whose questions all score the same."""
+    return Trial("applied", all_at(family, "dev", dev), all_at(family, "held", held), **more)
+
+
+def all_at(family: str, role: str, score: float) -> dict[str, tuple[float, float]]:
+    return {f"{family}/{role}/{i}": (score, float(score == 1.0)) for i in range(QUESTIONS)}
 
 
 def points(families: tuple[str, ...] = ("maze", "sudoku", "countdown"), seeds: tuple[int, ...] = (0,)) -> list[Point]:
@@ -120,20 +143,50 @@ class Writer:
             self._select(step("select", t), p, t)
 
     def _trial(self, step: Callable[..., str], p: Point, at: tuple[int, int], each: Trial) -> None:
+        self.candidate(step("propose", *at), 0, each, parent=p.text)
+        asked = self.rows["plan_labels"][-1]
+        report = f"{p.arm}/{at[0]}/{at[1] % p.prompts}"
+        self.add("plan_edges", spec_digest=p.digest, step_id=asked["step_id"], input="report", from_step_id=report)
+        self._ran(step("candidate_scoring", *at), each.dev, each)
+        if p.evaluate_all:
+            self._ran(step("held_out_candidate", *at), each.held, each)
+        if each.terms:
+            reward = step("reward", *at)
+            for term, value in each.terms.items():
+                self.add("reward_terms", step_key=reward, candidate=0, term=term, value=value, weight=0.5)
+
+    def candidate(self, step_key: str, number: int, each: Trial, parent: str = "") -> None:
         applied = each.outcome == "applied"
         self.add(
             "candidates",
-            step_key=step("propose", *at),
-            candidate=0,
-            parent_id="parent",
-            harness_id="changed" if applied else None,
+            step_key=step_key,
+            candidate=number,
+            parent_id=self._harness(parent, "parent"),
+            harness_id=self._harness(each.text, "changed") if applied else None,
             outcome=each.outcome,
             parsed=applied or each.outcome == "no_change",
             applied=applied,
         )
-        self._grades(step("candidate_scoring", *at), each.dev)
-        if p.evaluate_all:
-            self._grades(step("held_out_candidate", *at), each.held)
+
+    def _harness(self, text: str, otherwise: str) -> str:
+        """Its id, and its row where it has a text."""
+        if not text:
+            return otherwise
+        known = self.rows.setdefault("harnesses", [])
+        row = {"harness_id": text_digest(text)[:16], "path": "harness.py", "text": text, "lines": text.count("\n")}
+        known += [row] if row not in known else []
+        return row["harness_id"]
+
+    def _ran(self, step_key: str, graded: dict[str, tuple[float, float]], each: Trial) -> None:
+        self._grades(step_key, graded, calls=len(each.events), answer=each.answer)
+        told = {text_digest(text): text for _, *texts in each.events for text in texts}
+        known = {row["digest"] for row in self.rows.setdefault("texts", [])}
+        self.rows["texts"] += [{"digest": d, "text": text} for d, text in told.items() if d not in known]
+        for question in graded:
+            for position, (kind, sent, received) in enumerate(each.events):
+                at = {"step_key": step_key, "candidate": 0, "question_id": question, "repeat": 0, "position": position}
+                texts = {"sent_digest": text_digest(sent), "received_digest": text_digest(received)}
+                self.add("events", **at, kind=kind, role="solver" if kind == "lm" else "", **texts)
 
     def _select(self, step_key: str, p: Point, t: int) -> None:
         self.add(
@@ -154,15 +207,16 @@ class Writer:
             label = {"arm": p.arm, "family": p.family, "seed": p.seed, "round": round, "slot": slot, "purpose": purpose}
             self.add("plan_labels", spec_digest=p.digest, step_id=step_id, label=purpose, **label)
             self.add("run_steps", run_id=run_id, step_id=step_id, step_key=key, status="ran")
-            self.add("steps", step_key=key, kind=purpose, version=1, params={}, value=value)
+            params = {"family": {"format": p.wording}} if p.wording else {}
+            self.add("steps", step_key=key, kind=purpose, version=1, params=params, value=value)
             return key
 
         return step
 
-    def _grades(self, step_key: str, graded: dict[str, tuple[float, float]]) -> None:
+    def _grades(self, step_key: str, graded: dict[str, tuple[float, float]], **more: Any) -> None:
         for question, (score, exact) in graded.items():
             at = {"step_key": step_key, "candidate": 0, "question_id": question, "repeat": 0}
-            self.add("rollouts", **at, harness_id="h", score=score, completed=True)
+            self.add("rollouts", **at, harness_id="h", score=score, completed=True, **more)
             self.add("grades", **at, name="score", value=score)
             self.add("grades", **at, name="exact", value=exact)
 

@@ -9,7 +9,7 @@ from tests.where import REPO
 FOLDER = REPO / "specs" / "families"
 LISTS = _lists.draw_lists()
 COUNTS = {"rl5": 5, "sft21": 21, "unseen26": 26, "unseen21": 21, "common15": 15, "c1_19": 19,
-          "c2_24_canonical": 24, "c2_24_varied": 24, "table10_5": 5}  # fmt: skip
+          "c2_24_canonical": 24, "c2_24_varied": 24, "table10_5": 5, "table18_4": 4}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", COUNTS)

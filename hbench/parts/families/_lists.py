@@ -35,6 +35,7 @@ TITLES = {
     "c2_24_canonical": "Unseen families of single-step against multistep RL, canonical wording (appendix C.2)",
     "c2_24_varied": "Unseen families of single-step against multistep RL, varied wording (appendix C.2)",
     "table10_5": "Another five unseen families (Table 10): not in unseen26",
+    "table18_4": "Unseen families of Table 18 (a helper attached to the tool loop), drawn from unseen21",
 }
 
 
@@ -48,6 +49,7 @@ def draw_lists() -> dict[str, list[str]]:
     lists["unseen26"] = sorted({*HARD, *lists["unseen21"]})
     lists["common15"] = _draw("common15", 15, lists["unseen21"])
     lists["table10_5"] = _draw("table10_5", 5, unseen - {*lists["unseen21"]})
+    lists["table18_4"] = _draw("table18_4", 4, lists["unseen21"])
     alone = {"c1_19": 19, "c2_24_canonical": 24, "c2_24_varied": 24}
     return lists | {name: _draw(name, count, unseen) for name, count in alone.items()}
 

@@ -1,0 +1,76 @@
+"""What a proposal is, by reading the harness before and after it: an audit of sources, as flow.py is.
+
+What learned proposals are (Harness learning, section 5 and Table 18). It tells what may happen; used_helpers in
+flow_trace.py tells what did. The marks do not exclude one another.
+"""
+
+import ast
+from collections.abc import Mapping
+
+from hbench.exhibits.flow import flow_marks, prompt_only
+from hbench.exhibits.flow_origins import Walked
+from hbench.exhibits.flow_values import defined_in
+from hbench.exhibits.flow_walk import walk
+
+PROPOSAL_MARKS: Mapping[str, str] = {
+    "interpreter_loop": "the solver's code is run and its output comes back",
+    "algorithm": "the answer may be what the harness's own code makes of the question, without the solver",
+    "prompt_change": "what its texts say changes, and nothing else",
+    "helper": "it defines a function that the parent has not and that calls no tool",
+    "composed": "it has the loop, and such a function reaches the loop's code, a request, a condition or the answer",
+    "helper_answers": "what such a function gives may become the answer",
+}
+
+
+def proposal_marks(before: str, after: str) -> dict[str, bool] | None:
+    """Mark -> whether the harness `after` has it; None where one of the two cannot be read."""
+    helpers = new_helpers(before, after)
+    walked = walk(after, helpers or ())
+    loops = flow_marks(after)
+    if helpers is None or walked is None or loops is None:
+        return None
+    looping = bool(loops["interpreter_loop"])
+    attached = {o for call in walked.calls for o in call.takes | call.guards} | walked.returned
+    return {
+        "interpreter_loop": looping,
+        "algorithm": _computes(walked),
+        "prompt_change": bool(prompt_only(before, after)),
+        "helper": bool(helpers),
+        "composed": looping and any(origin.kind == "helper" for origin in attached),
+        "helper_answers": any(origin.kind == "helper" for origin in walked.returned),
+    }
+
+
+def new_helpers(before: str, after: str) -> set[str] | None:
+    """The functions that only `after` defines and that call no tool, also those in texts that it may run; None: unreadable."""
+    try:
+        had, has = _functions(before), _functions(after)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return {name for name, asks in has.items() if name not in had and not asks and name != "run"}
+
+
+def _functions(source: str) -> dict[str, bool]:
+    """Name -> whether it names the tools."""
+    found: dict[str, bool] = {}
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            inside = ast.walk(node)
+            found[node.name] = any(isinstance(each, ast.Name | ast.arg) and _named(each) == "tools" for each in inside)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found |= dict.fromkeys(defined_in(node.value), False)
+    return found
+
+
+def _named(node: ast.Name | ast.arg) -> str:
+    return node.id if isinstance(node, ast.Name) else node.arg
+
+
+def _computes(walked: Walked) -> bool:
+    """Whether the question comes to the answer past the solver: in the harness itself, or in code of its own that is run."""
+    ran = {
+        ("output", at)
+        for at, call in enumerate(walked.calls)
+        if call.tool == "python" and {o.kind for o in call.takes} & {"question", "reply"} == {"question"}
+    }
+    return any(origin.kind == "question" or origin in ran for origin in walked.returned)

@@ -1,0 +1,106 @@
+-- One row a spec, arm, family and seed: what its proposals are worth on held-out questions, what reward they would earn,
+-- and what they are.
+with
+
+-- Rewards are of the scoring questions, as in training.
+rewarded as (
+  select
+    l.spec_digest,
+    l.arm,
+    l.family,
+    l.seed,
+    l.round,
+    l.slot,
+    sum(t.weight * t.value order by t.term) as reward,
+    max(t.value) filter (where t.term = 'completed') as completed
+  from counted_steps as l
+  join reward_terms as t
+    using (step_key)
+  where l.purpose = 'reward'
+    and l.spec_digest in (select unnest($specs))
+  group by all
+),
+
+forms as materialized (
+  select *
+  from training_forms($specs)
+),
+
+read as materialized (
+  select
+    p.*,
+    r.reward,
+    r.completed,
+    edit_flow(parent.text, made.text) as edit,
+    same_form(made.text) as form
+  from arm_proposals as p
+  left join harnesses as parent
+    on parent.harness_id = p.parent_id
+    and parent.path = 'harness.py'
+  left join harnesses as made
+    on made.harness_id = p.harness_id
+    and made.path = 'harness.py'
+  left join rewarded as r
+    using (spec_digest, arm, family, seed, round, slot)
+  where p.spec_digest in (select unnest($specs))
+),
+
+marked as (
+  select
+    *,
+    form is not null and exists (
+      select 1
+      from forms
+      where forms.spec_digest = read.spec_digest
+        and forms.form = read.form
+        and coalesce(forms.arm, read.arm) = read.arm
+    ) as copied
+  from read
+),
+
+pooled as (
+  select
+    spec_digest,
+    arm,
+    family,
+    seed,
+    avg(reward order by round, slot) as reward,
+    avg(completed order by round, slot) as completed,
+    avg(copied::integer) as copied,
+    if(count(score) = count(*), avg(score order by round, slot) filter (where not copied), null) as uncopied,
+    avg(coalesce((edit ->> '$.bare')::boolean, false)::integer) as bare,
+    avg(coalesce((edit ->> '$.hard_coded')::boolean, false)::integer) as hard_coded,
+    avg((not failed and completed = 1 and dev = 0)::integer) as idle
+  from marked
+  group by all
+)
+
+select
+  spec_digest,
+  s.arm,
+  s.family,
+  s.seed,
+  s.question_set,
+  s.score,
+  s.best_of_prompt as best,
+  p.reward,
+  s.parsed,
+  s.applied,
+  p.completed,
+  s.failed_or_zero,
+  p.copied,
+  p.uncopied,
+  p.bare,
+  p.hard_coded,
+  p.idle,
+  s.prompts,
+  s.proposals
+from arm_scores as s
+left join pooled as p
+  using (spec_digest, arm, family, seed)
+where spec_digest in (select unnest($specs))
+order by
+  s.arm,
+  s.family,
+  s.seed,
+  spec_digest

@@ -1,0 +1,19 @@
+-- One row a spec, arm with proposals, family and seed: how many of them failed, or ran and scored nothing.
+select
+  spec_digest,
+  arm,
+  family,
+  seed,
+  failed_or_zero,
+  failed_share,
+  dev_zero_share,
+  round(failed_or_zero * proposals) as count,
+  proposals
+from arm_scores
+where proposals > 0
+  and spec_digest in (select unnest($specs))
+order by
+  arm,
+  family,
+  seed,
+  spec_digest
