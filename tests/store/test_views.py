@@ -170,6 +170,8 @@ LINKS = {
     "edit_contexts -> reports": "select count(*) from edit_contexts c join reports r on r.step_key = c.report_key",
     "edit_contexts -> candidates": "select count(*) from edit_contexts x join candidates c "
     "on c.step_key = x.from_step_key and c.candidate = x.from_candidate",
+    "completions -> candidates": "select count(*) from completions join candidates using (step_key, candidate)",
+    "completions -> updates": "select count(*) from completions join updates using (step_key, update)",
     "updates -> checkpoints": "select count(*) from updates join checkpoints using (step_key)",
     "trajectories -> questions": "select count(*) from trajectories join questions using (question_id)",
     "turns -> trajectories": "select count(*) from turns join trajectories using (step_key, question_id)",
@@ -196,6 +198,7 @@ def linked(tmp_path_factory):
             {"position": 0, "harness_id": "h", "report_key": key("a"), "from_step_key": key("a"), "from_candidate": 0}
         ],
         "updates": [{"update": 1, "name": "loss", "value": 1.0}],
+        "completions": [{"candidate": 0, "update": 1, "rank": 0, "index": 0, "context": 0, "reward": 1.0}],
         "checkpoints": [{"role": "proposer"}],
         "trajectories": [{"question_id": "q1"}],
         "turns": [{"question_id": "q1", "turn": 0, "accepted": said}],
