@@ -45,12 +45,12 @@ def trainer_arguments(task: Task, updates: int | None = None) -> dict[str, Any]:
         },
         "weight_decay": recipe.get("weight_decay") or 0.0,
         "max_grad_norm": recipe.get("clip") or 0.0,
-        "seed": task.seed,
-        "data_seed": task.seed,
+        "seed": task.seed % 2**32,  # numpy takes no larger one
+        "data_seed": task.seed % 2**32,
         "bf16": compute_dtype(task.model.base) == torch.bfloat16,  # the adapter, or whole weights, stay in float32
         "use_cpu": not gpu,
         "ddp_backend": None if gpu or task.processes == 1 else "gloo",
-        "gradient_checkpointing": gpu,  # a small model on a CPU is short of time, not of memory
+        "activation_checkpointing": gpu,  # a small model on a CPU is short of time, not of memory
         "dataloader_pin_memory": gpu,
         "save_strategy": "steps",
         "save_steps": machine.get("save_every") or 10,
