@@ -105,7 +105,10 @@ class ExhibitBlock(Block):
     title: str = Field(min_length=1, description="Heading of the table.")
     source: str = Field("", description="Where it stands in the paper.")
     from_: list[str] = Field(
-        alias="from", min_length=1, description="Specs whose newest finished runs count; their arms become rows."
+        alias="from",
+        min_length=1,
+        description="Specs whose newest finished runs count; their arms become rows. `published/NAME`: all specs of a "
+        "bundle, `published/NAME SPEC`: one of them.",
     )
     arms: list[str] | Literal["first"] | None = Field(
         None, description="Which arms make rows; default: all. first: only each spec's first, for facts that all share."

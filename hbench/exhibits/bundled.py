@@ -1,6 +1,7 @@
 """An exhibit's rows from a published bundle, in place of the results folder: which one, and which specs it holds."""
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 
 from hbench.core.failure import HbenchError
@@ -37,17 +38,24 @@ def bundle_sources(folder: Path, names: Sequence[str]) -> list[Source]:
     Raises HbenchError when it holds none of them.
     """
     held = read_manifest(folder)["specs"]
-    whole = any(name.startswith(PREFIX) for name in names)
-    wanted = list(held) if whole else [name for name in dict.fromkeys(map(plain_name, names)) if name in held]
+    wanted = [spec for name in names for spec in _specs(name, held) if spec in held]
     if not wanted:
         raise HbenchError(f"the bundle {folder} holds no {', '.join(names)}; it holds {', '.join(held)}")
-    return [Source(name, held[name]["points"], tuple(held[name]["arms"])) for name in wanted]
+    return [Source(name, held[name]["points"], tuple(held[name]["arms"])) for name in dict.fromkeys(wanted)]
 
 
 def told_of(folder: Path, names: Sequence[str]) -> str:
     """One sentence of a caption: which bundle, what it leaves out, which of the specs it lacks."""
     manifest = read_manifest(folder)
-    lacking = [name for name in names if not name.startswith(PREFIX) and plain_name(name) not in manifest["specs"]]
+    lacking = [spec for name in names for spec in _specs(name, manifest["specs"]) if spec not in manifest["specs"]]
     told = f"From the bundle {manifest['name']} of {manifest['date']} ({file_digest(folder / BUNDLE)[:8]})"
     told += f", without {', '.join(manifest['without'])}" if manifest.get("without") else ""
     return told + (f"; it lacks {', '.join(lacking)}." if lacking else ".")
+
+
+def _specs(name: str, held: Iterable[str]) -> list[str]:
+    """What one name under `from` means: a spec, `published/NAME` for all of a bundle's, `published/NAME SPEC` for one."""
+    if not name.startswith(PREFIX):
+        return [plain_name(name)]
+    _, *spec = shlex.split(name)
+    return [plain_name(shlex.join(spec))] if spec else list(held)

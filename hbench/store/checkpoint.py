@@ -73,7 +73,7 @@ def card(step: TrainedStep, connection: Any) -> Json:
 
 def put_checkpoint(card: Json, files: Path, target: Path) -> None:
     """Copies the files of a checkpoint into `target`, a new folder, with its card and a README.md beside them."""
-    shutil.copytree(files, target)
+    shutil.copytree(files, target, copy_function=shutil.copyfile)  # libraries let none but us read what they write
     (target / CARD).write_text(json.dumps(card, indent=1, ensure_ascii=False, sort_keys=True) + "\n", encoding="utf-8")
     (target / "README.md").write_text(model_card(card, target), encoding="utf-8")
 

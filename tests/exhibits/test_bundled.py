@@ -38,7 +38,7 @@ def test_a_bundle_answers_however_its_specs_read_today(folder):
     assert after.cells == before.cells
 
 
-@pytest.mark.parametrize("name", ["published/mini", "mine"])
+@pytest.mark.parametrize("name", ["published/mini", "published/mini mine", "mine"])
 def test_an_exhibit_may_name_a_bundle_under_from(folder, name):
     from hbench.exhibits import exhibit
 
