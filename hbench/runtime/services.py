@@ -57,6 +57,7 @@ class RunServices:
         self._server: Any = None
         self._served_at: str | None = None
         self._children: set[Any] = set()
+        self._training = threading.Lock()
         self._closed = False
         self._versions = versions()
 
@@ -92,6 +93,16 @@ class RunServices:
             yield
         finally:
             self._children.discard(child)
+
+    @contextmanager
+    def alone(self) -> Iterator[None]:
+        """One training at a time, over all steps: it takes every device that the machine may use."""
+        while not self._training.acquire(timeout=0.5):
+            self.check()
+        try:
+            yield
+        finally:
+            self._training.release()
 
     def serve(self) -> str:
         """Address of a server of all models of this run, for processes that it starts; opened on first use."""

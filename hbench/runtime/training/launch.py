@@ -27,8 +27,9 @@ def train(services: Any, part: Part, job: TrainingJob, told: Callable[[int, int]
     _check_installed()
     wait_until_gone(folder, services.check)
     if not (folder / TRAINED).exists():
-        _prepare(folder, job, services)
-        _run(folder, job, services, told)
+        with services.alone():
+            _prepare(folder, job, services)
+            _run(folder, job, services, told)
     return _collected(folder, part)
 
 
