@@ -11,12 +11,13 @@ model_app = typer.Typer(help="Take out what was trained.", no_args_is_help=True,
 
 
 def export(
-    specs: Annotated[list[str], typer.Argument(metavar="SPEC", help="Specs that were run, by the names that `hbench run` takes.")],
+    specs: Annotated[list[str], typer.Argument(metavar="SPEC", help="Specs that were run, as `hbench run` takes them.")],
     name: Annotated[str | None, typer.Option("--name", help="Of the bundle; default: the first spec's.")] = None,
     results: Results = Path("results"),
     max_mb: Annotated[float, typer.Option("--max-mb", min=0, help="A bigger bundle is refused.")] = 60.0,
     without: Annotated[
-        list[str] | None, typer.Option("--without", help="Leave out a table, event_texts or adapters; may be repeated.")
+        list[str] | None,
+        typer.Option("--without", help="A table, event_texts, adapters or adapters/NAME to leave out; may be repeated."),
     ] = None,
     with_questions: Annotated[
         bool, typer.Option("--with-questions", help="Publish questions of data sets too: their licences allow it.")
@@ -45,4 +46,5 @@ def model_export(
     from hbench.runtime.model_export import export_model
 
     card = export_model(results, key, folder, merged)
-    typer.echo(f"{folder}: {card['kind']} {card['sha256'][:16]}, trained by {card['step']['kind']} on {card['base']['weights']}")
+    made = f"{card['kind']} {card['sha256'][:16]}"
+    typer.echo(f"{folder}: {made}, trained by {card['step']['kind']} on {card['base']['weights']}")

@@ -1,6 +1,6 @@
 """Which trained model each arm of some specs uses, under a name of its own."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,11 @@ class ArmCheckpoints:
 
     steps: Mapping[str, TrainedStep] = field(default_factory=dict)
     of_arm: Mapping[str, str] = field(default_factory=dict)
+
+    def without(self, names: Container[str]) -> "ArmCheckpoints":
+        """All but those called so."""
+        steps = {name: step for name, step in self.steps.items() if name not in names}
+        return ArmCheckpoints(steps, {arm: name for arm, name in self.of_arm.items() if name not in names})
 
 
 def arm_checkpoints(connection: Any, results: Path, arms: Sequence[str]) -> ArmCheckpoints:

@@ -15,8 +15,8 @@ def bundle_folder(name: str, results: Path | None = None) -> Path:
     """Where the bundle `name` lies: under `results`, ./results, or what ships. Raises HbenchError when nowhere."""
     found = find_bundle(name, results)
     if found is None:
-        there = ", ".join(bundle_names(results)) or "none"
-        raise HbenchError(f"no bundle {name.removeprefix(PREFIX)!r} under {results or 'results'}/published (there are: {there})")
+        there, where = ", ".join(bundle_names(results)) or "none", f"{results or 'results'}/published"
+        raise HbenchError(f"no bundle {name.removeprefix(PREFIX)!r} under {where} (there are: {there})")
     return found
 
 

@@ -33,7 +33,10 @@ GOLD = (
 
 @dataclass(frozen=True)
 class Terms:
-    """What a bundle may hold. without: names of LEAVABLE. max_mb: more is refused. with_questions: also of data sets."""
+    """What a bundle may hold. without: names of LEAVABLE, or adapters/NAME for one. max_mb: more is refused.
+
+    with_questions: also those of data sets.
+    """
 
     without: frozenset[str] = frozenset()
     max_mb: float = 60.0
@@ -71,7 +74,7 @@ def publish(results: Path, specs: Sequence[str], name: str, terms: Terms = Terms
             part.mkdir(parents=True)
             write_rows(connection, part / ROWS, terms.without)
             _write_specs(connection, part / SPECS)
-            arms = _write_adapters(connection, results, sources, part) if ADAPTERS not in terms.without else None
+            arms = _write_adapters(connection, results, (sources, terms), part)
             files = _files(part)
             _check_size(files, terms)
             manifest = _manifest(name, (sources, runs), arms, part) | {"without": sorted(terms.without)}
@@ -79,13 +82,13 @@ def publish(results: Path, specs: Sequence[str], name: str, terms: Terms = Terms
             _put_in_place(part, target)
         finally:
             shutil.rmtree(part, ignore_errors=True)
-    return Published(target, files, arms.of_arm if arms else {})
+    return Published(target, files, arms.of_arm)
 
 
 def _target(results: Path, name: str, terms: Terms) -> Path:
     if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", name):
         raise HbenchError(f"{name!r} is no name for a bundle: letters, digits, _, - and . only (give one with --name)")
-    if odd := sorted(terms.without - set(LEAVABLE)):
+    if odd := sorted(n for n in terms.without - set(LEAVABLE) if not n.startswith(f"{ADAPTERS}/")):
         raise HbenchError(f"--without {odd[0]}: there is no such thing to leave out; there are {', '.join(LEAVABLE)}")
     target = results / "published" / name
     if target.exists() and not (target / BUNDLE).is_file() and any(target.iterdir()):
@@ -141,15 +144,23 @@ def _write_specs(connection: Any, folder: Path) -> None:
     """Each spec as it was resolved, under its name and the beginning of its digest."""
     folder.mkdir()
     rows = connection.execute(
-        "select name, spec_digest, text from specs where spec_digest in (select spec_digest from published_runs) order by all"
+        "select name, spec_digest, text from specs "
+        "where spec_digest in (select spec_digest from published_runs) order by all"
     ).fetchall()
     for name, digest, text in rows:
         file = folder / f"{re.sub(r'[^A-Za-z0-9._-]+', '-', name or 'spec').strip('-.')}-{digest[:8]}.yaml"
         file.write_text(f"# {name}\n# spec {digest}\n{text}", encoding="utf-8")
 
 
-def _write_adapters(connection: Any, results: Path, sources: Sequence[Source], part: Path) -> ArmCheckpoints:
+def _write_adapters(connection: Any, results: Path, asked: tuple[Sequence[Source], Terms], part: Path) -> ArmCheckpoints:
+    sources, terms = asked
+    if ADAPTERS in terms.without:
+        return ArmCheckpoints()
     arms = arm_checkpoints(connection, results, [arm for source in sources for arm in source.arms])
+    left = {name.removeprefix(f"{ADAPTERS}/") for name in terms.without if name.startswith(f"{ADAPTERS}/")}
+    if odd := sorted(left - set(arms.steps)):
+        raise HbenchError(f"--without {ADAPTERS}/{odd[0]}: there is none; there are {', '.join(arms.steps) or 'none'}")
+    arms = arms.without(left)
     for name, step in arms.steps.items():
         (part / ADAPTERS).mkdir(exist_ok=True)
         put_checkpoint(card(step, connection), step.files, part / ADAPTERS / name)
@@ -169,11 +180,11 @@ def _check_size(files: Mapping[str, int], terms: Terms) -> None:
     listed = "\n".join(f"  {size / MB:8.1f} MB  {name}" for name, size in largest)
     raise HbenchError(
         f"the bundle would take {whole:.1f} MB, more than --max-mb {terms.max_mb:g}; largest:\n{listed}\n"
-        f"--without leaves out a table, {EVENT_TEXTS} (what harnesses asked and were answered) or {ADAPTERS}"
+        f"--without leaves out a table, {EVENT_TEXTS} (what harnesses asked and were answered), or {ADAPTERS}/NAME"
     )
 
 
-def _manifest(name: str, counted: tuple[Sequence[Source], Sequence[Json]], arms: ArmCheckpoints | None, part: Path) -> Json:
+def _manifest(name: str, counted: tuple[Sequence[Source], Sequence[Json]], arms: ArmCheckpoints, part: Path) -> Json:
     """What bundle.json says. Its date is the newest run's: writing it again changes nothing."""
     sources, runs = counted
     versions: dict[str, set[str]] = {}
@@ -186,8 +197,8 @@ def _manifest(name: str, counted: tuple[Sequence[Source], Sequence[Json]], arms:
         "note": GOLD,
         "schema": SCHEMA,
         "specs": {plain_name(s.name): {"points": dict(s.points), "arms": list(s.arms)} for s in sources},
-        "arms": dict(arms.of_arm) if arms else {},
-        "adapters": {name: {**step.checkpoint, "step": step.key} for name, step in arms.steps.items()} if arms else {},
+        "arms": dict(arms.of_arm),
+        "adapters": {name: {**step.checkpoint, "step": step.key} for name, step in arms.steps.items()},
         "runs": [run["run_id"] for run in runs],
         "commits": sorted({run["commit"] for run in runs if run["commit"]}),
         "versions": {library: sorted(found) for library, found in sorted(versions.items())},

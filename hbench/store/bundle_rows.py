@@ -41,9 +41,16 @@ _WITHOUT_PLACES = {
 
 def choose(connection: Any, run_ids: Sequence[str]) -> None:
     """Makes the temporary tables that `write_rows` reads: these runs, and the steps that each of them has finished."""
-    connection.execute("create or replace temp table published_runs as select * from runs where run_id in (select unnest(?))", [run_ids])
+    connection.execute(_RUNS, [run_ids])
     connection.execute(_STEPS)
 
+
+_RUNS = """
+create or replace temp table published_runs as
+select *
+from runs
+where run_id in (select unnest(?))
+"""
 
 _STEPS = """
 create or replace temp table published_steps as

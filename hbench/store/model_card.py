@@ -55,7 +55,8 @@ def _use(weights: str, adapter: bool, folder: Path) -> list[str]:
     lines = ["## Use", "", "```python"]
     lines += ["from peft import PeftModel", "from transformers import AutoModelForCausalLM", ""]
     lines += [f'model = PeftModel.from_pretrained(AutoModelForCausalLM.from_pretrained("{weights}"), "FOLDER")', "```", ""]
-    lines += ["```bash", f"vllm serve {weights} --enable-lora --max-lora-rank {_rank(folder)} --lora-modules NAME=FOLDER", "```"]
+    lora = f"--enable-lora --max-lora-rank {_rank(folder)} --lora-modules NAME=FOLDER"
+    lines += ["```bash", f"vllm serve {weights} {lora}", "```"]
     lines += ["", f"In a spec of hbench: `proposer: {{weights: {weights}, adapter: FOLDER}}`."]
     if weights.startswith(EMBEDDED):
         lines += ["", "hbench alone unpacks this base; `hbench model export KEY DIR --merged` writes the whole model."]

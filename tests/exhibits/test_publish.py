@@ -124,6 +124,13 @@ def test_what_is_left_out_is_left_out_with_its_texts(results):
     assert not (bundle / "adapters").exists() and manifest(bundle)["without"] == ["adapters", "events"]
 
 
+def test_one_adapter_may_be_left_out(results):
+    bundle = publish(results, ["trained"], "small", Terms(frozenset({"adapters/sft"}))).folder
+    assert manifest(bundle)["arms"] == {"rl": "rl"} and [p.name for p in (bundle / "adapters").iterdir()] == ["rl"]
+    with pytest.raises(HbenchError, match="--without adapters/sfft: there is none; there are sft, rl"):
+        publish(results, ["trained"], "small", Terms(frozenset({"adapters/sfft"})))
+
+
 def test_too_big_a_bundle_is_refused_and_the_old_one_stays(results, bundle):
     with pytest.raises(HbenchError, match=r"more than --max-mb 0.001; largest:\n +\d+\.\d MB  "):
         publish(results, ["trained"], "mini", Terms(max_mb=0.001))
