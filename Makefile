@@ -12,7 +12,7 @@ RUN = .venv/bin/hbench
 # Where the slices of real multi-hop questions lie; without them `make qa` leaves that part out.
 HBENCH_DATA ?= ../shared/data
 
-.PHONY: install quickstart qa test unit bench clean
+.PHONY: install quickstart qa train-smoke test unit bench clean
 
 install: .venv/.installed
 
@@ -36,6 +36,10 @@ qa: install
 	$(RUN) exhibit qa_rounds qa/invented
 	if [ -d "$(HBENCH_DATA)/qa" ]; then $(RUN) exhibit proposal_quality qa/slices; fi
 
+# Every training step for real on a tiny model, killed twice on its way: two minutes or so.
+train-smoke: install
+	.venv/bin/python -m pytest -s tests/runtime/test_train_smoke.py
+
 # Test files run side by side, as many at once as there are cores, at most four.
 TESTS = .venv/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile
 
@@ -48,6 +52,7 @@ unit: install
 bench: install
 	.venv/bin/python tests/bench/overhead.py
 	.venv/bin/python tests/bench/retrieval.py
+	.venv/bin/python tests/bench/grpo.py
 
 clean:
 	rm -rf .venv build dist *.egg-info
