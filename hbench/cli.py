@@ -55,7 +55,12 @@ def check(specs: Annotated[list[str] | None, typer.Argument(help="Spec files; al
 
 
 @app.command()
-def plan(spec: SpecFile, overrides: Overrides = None, results: Results = Path("results")) -> None:
+def plan(
+    spec: SpecFile,
+    overrides: Overrides = None,
+    results: Results = Path("results"),
+    every: Annotated[bool, typer.Option("--every", help="A line a step, also where an arm has hundreds.")] = False,
+) -> None:
     """Show the steps of a spec, what is cached, and an upper bound of model calls and tokens."""
     from hbench.plan import compile
     from hbench.plan.show import show
@@ -66,7 +71,7 @@ def plan(spec: SpecFile, overrides: Overrides = None, results: Results = Path("r
     store = Store(results)
     for point in load(spec, overrides or []):
         made = compile(point)
-        typer.echo(show(made, foresee(made, store)))
+        typer.echo(show(made, foresee(made, store), every))
 
 
 @app.command()

@@ -1,11 +1,11 @@
 """The table that `hbench plan` prints: the steps of every arm, what is there already, and what the rest may cost at most."""
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hbench.plan.plan import Plan
+from hbench.plan.plan import Label, Plan
 from hbench.plan.step import Port, Step
 
 
@@ -71,13 +71,19 @@ def _split_size(split: Step) -> int:
     return min(whole, split.params.get("most", whole))
 
 
-def show(plan: Plan, states: Mapping[str, str]) -> str:
-    """Text for people. states: step id -> "cached", "to run" or "depends" (its key is not known yet)."""
+LONG = 200  # an arm with more steps than this, or with several families, is told by what its steps are for
+
+
+def show(plan: Plan, states: Mapping[str, str], every: bool = False) -> str:
+    """Text for people. states: step id -> "cached", "to run" or "depends" (its key is not known yet).
+
+    every: each step has a line of its own, however many there are.
+    """
     lines = [f"{plan.spec.name}  spec {plan.spec.digest[:12]}  {len(plan.steps)} steps: {_tally(states.values())}"]
     if "depends" in states.values():
         lines.append("(depends: whether it is cached is known once the steps before it have run)")
     lines.append("")
-    lines += _step_lines(plan, states) + ["", *_bound_lines(plan, states)]
+    lines += _step_lines(plan, states, every) + ["", *_bound_lines(plan, states)]
     return "\n".join(lines)
 
 
@@ -86,15 +92,36 @@ def _tally(states) -> str:
     return ", ".join(f"{counts[name]} {name}" for name in ("cached", "to run", "depends") if counts[name]) or "none"
 
 
-def _step_lines(plan: Plan, states: Mapping[str, str]) -> list[str]:
+def _step_lines(plan: Plan, states: Mapping[str, str], every: bool) -> list[str]:
     by_id = {step.id: step for step in plan.steps}
-    lines, arm = [], None
+    arms: dict[str, list[Label]] = defaultdict(list)
     for label in plan.labels:
-        if label.arm != arm:
-            arm = label.arm
-            lines.append(f"arm {arm}")
-        lines.append(f"  {label.label:<42} {by_id[label.step_id].kind:<11} {label.step_id[:8]}  {states[label.step_id]}")
+        arms[label.arm].append(label)
+    lines = []
+    for arm, labels in arms.items():
+        lines.append(f"arm {arm}")
+        if every or (len(labels) <= LONG and len({label.family for label in labels}) == 1):
+            lines += [_line(label.label, by_id[label.step_id].kind, label.step_id[:8], states[label.step_id]) for label in labels]
+        else:
+            lines += _purpose_lines(labels, by_id, states)
     return lines
+
+
+def _purpose_lines(labels: Sequence[Label], by_id: Mapping[str, Step], states: Mapping[str, str]) -> list[str]:
+    """One line for all steps of one purpose; --every tells each."""
+    alike: dict[tuple[str, str], list[Label]] = defaultdict(list)
+    for label in labels:
+        alike[label.purpose, by_id[label.step_id].kind].append(label)
+    lines = []
+    for (purpose, kind), found in alike.items():
+        families = len({label.family for label in found})
+        told = f"{purpose}, {len(found)} steps" + (f", {families} families" if families > 1 else "")
+        lines.append(_line(found[0].label if len(found) == 1 else told, kind, "", _tally(states[x.step_id] for x in found)))
+    return lines
+
+
+def _line(what: str, kind: str, step: str, state: str) -> str:
+    return f"  {what:<42} {kind:<11} {step:<8}  {state}"
 
 
 def _bound_lines(plan: Plan, states: Mapping[str, str]) -> list[str]:

@@ -127,6 +127,14 @@ def test_the_plan_is_shown_with_states_and_upper_bounds(toy):
     assert re.search(rf"all\s+solver\s+{calls:,} calls", text)
 
 
+def test_an_arm_of_hundreds_of_steps_is_told_by_what_they_are_for(toy):
+    plan = toy("arms.sequential.rounds=60", "evaluate_all=false")
+    states = {step.id: "to run" for step in plan.steps}
+    assert "propose, 60 steps" in show(plan, states)
+    assert "round 59, candidate 0" not in show(plan, states)
+    assert "round 59, candidate 0" in show(plan, states, every=True)
+
+
 def test_a_cached_step_costs_nothing(toy):
     plan = toy()
     assert "nothing is left" not in show(plan, {step.id: "to run" for step in plan.steps})
