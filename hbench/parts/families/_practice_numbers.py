@@ -42,6 +42,12 @@ SINGLE = {
         number(2, 5000),
         lambda n: math.isqrt(n),
     ),
+    "square": Skill(
+        "square a number",
+        ("Square the number {n}.", "What is {n} times itself?", "Compute the square of {n}. Give only the result."),
+        number(2, 999),
+        lambda n: n * n,
+    ),
     "to_binary": Skill(
         "write a number in binary",
         ("Write the number {n} in binary.", "What is the binary form of {n}?", "Convert {n} to binary."),
@@ -156,16 +162,6 @@ PAIRS = {
         ),
         _multiple_or_not,
         lambda a, b: a % b == 0,
-    ),
-    "power": Skill(
-        "raise a number to a power",
-        (
-            "Compute {a} to the power of {b}.",
-            "What is {a} raised to {b}?",
-            "Take {a} to the power {b}. Give only the result.",
-        ),
-        pair((2, 25), (2, 7)),
-        lambda a, b: a**b,
     ),
     "permutations": Skill(
         "count ordered choices",

@@ -76,4 +76,4 @@ def test_an_unknown_skill_is_refused_with_the_nearest():
 
 
 def test_a_skill_survives_its_block():
-    assert build("families", skill("power").to_json()) == skill("power")
+    assert build("families", skill("square").to_json()) == skill("square")
