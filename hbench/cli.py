@@ -20,6 +20,7 @@ app = typer.Typer(
     rich_markup_mode=None,
 )
 
+Arms = Annotated[list[str] | None, typer.Option("--arm", help="Only this arm; may be given several times.")]
 SpecFile = Annotated[str, typer.Argument(metavar="SPEC", help="A spec file, or its name under specs/.")]
 Bundle = Annotated[str | None, typer.Option("--bundle", help="Read results/published/NAME in place of the results.")]
 Overrides = Annotated[list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Laid on last.")]
@@ -59,6 +60,7 @@ def plan(
     spec: SpecFile,
     overrides: Overrides = None,
     results: Results = Path("results"),
+    arm: Arms = None,
     every: Annotated[bool, typer.Option("--every", help="A line a step, also where an arm has hundreds.")] = False,
 ) -> None:
     """Show the steps of a spec, what is cached, and an upper bound of model calls and tokens."""
@@ -70,7 +72,7 @@ def plan(
 
     store = Store(results)
     for point in load(spec, overrides or []):
-        made = compile(point)
+        made = compile(point.only(arm) if arm else point)
         typer.echo(show(made, foresee(made, store), every))
 
 
@@ -81,6 +83,7 @@ def run(
     results: Results = Path("results"),
     limit: Annotated[int | None, typer.Option(min=1, help="A quick look: at most so many questions a split.")] = None,
     retry_failed: Annotated[int, typer.Option(min=0, help="Try a failed step so often again in this run.")] = 0,
+    arm: Arms = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
     """Run a spec. The same command goes on where an earlier run stopped."""
@@ -88,7 +91,8 @@ def run(
     from hbench.runtime.run import run as execute
     from hbench.spec import load
 
-    result = execute(load(spec, overrides or []), Options(results, limit, retry_failed, quiet))
+    points = [point.only(arm) if arm else point for point in load(spec, overrides or [])]
+    result = execute(points, Options(results, limit, retry_failed, quiet))
     if quiet:  # else each was told when it happened
         for error in dict.fromkeys(result.errors):
             typer.echo(error.splitlines()[-1], err=True)

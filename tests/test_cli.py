@@ -174,3 +174,13 @@ def test_what_is_not_trained_is_not_taken_out(world):
     key = world.sql("select step_key from steps where kind = 'evaluate' order by 1 limit 1")[0]["step_key"]
     done = world.hbench("model", "export", key, "out", check=False)
     assert done.returncode == 2 and f"{key} is no training step (evaluate)" in done.stderr
+
+
+def test_one_arm_runs_alone_and_the_whole_spec_then_reuses_it(tmp_path):
+    world = make_world(tmp_path)
+    world.hbench("run", "specs/toy.yaml", "-q", "--arm", "seed")
+    assert [row["arm"] for row in world.sql("select distinct arm from plan_labels")] == ["seed"]
+    assert "arm sequential" not in world.hbench("plan", "specs/toy.yaml", "--arm", "seed").stdout
+    assert " cached" in world.hbench("plan", "specs/toy.yaml").stdout
+    wrong = world.hbench("run", "specs/toy.yaml", "--arm", "sede", check=False)
+    assert wrong.returncode == 2 and "toy has no arm 'sede' (did you mean 'seed'?)" in wrong.stderr

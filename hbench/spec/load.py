@@ -43,6 +43,14 @@ class Spec:
 
         return yaml.safe_dump(_hashed(self), sort_keys=False, allow_unicode=True, width=120)
 
+    def only(self, arms: Sequence[str]) -> "Spec":
+        """The same with these arms alone: another spec, whose steps are those of the whole one. Raises SpecError."""
+        unknown = [name for name in arms if name not in self.arms]
+        if unknown:
+            hint = did_you_mean(unknown[0], self.arms) or f"there are: {', '.join(self.arms)}"
+            raise SpecError([Problem(Mark(self.file), f"{self.name} has no arm '{unknown[0]}'", hint)])
+        return _digested(replace(self, arms={name: block for name, block in self.arms.items() if name in arms}))
+
     def limited(self, most: int) -> "Spec":
         """The same with at most `most` questions a split: another spec, with a digest of its own."""
         fewer = {name: block.limited(most) for name, block in self.arms.items()}
