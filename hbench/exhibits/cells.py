@@ -78,15 +78,16 @@ def _arm_lines(block: ExhibitBlock, source: str, variant: str, arm: str, units: 
 def _told_apart(block: ExhibitBlock, found: Sequence[Line]) -> list[Line]:
     """The same lines, the sweep point behind the arm in brackets; an arm that two specs have is written `spec: arm`.
 
-    Where the family stands in the row, specs on different families may have arms of one name.
+    Where the family stands in the row, or something else before the arm, specs that differ in it may have arms of one name.
     """
     if "arm" not in block.rows:
         return list(found)
     at = block.rows.index("arm")
-    specs: dict[tuple[str, str], set[str]] = {}
+    apart = [i for i, name in enumerate(block.rows) if i < at or name == "family"]
+    specs: dict[tuple[str, ...], set[str]] = {}
 
-    def place(line: Line) -> tuple[str, str]:
-        return line.arm, line.parts[block.rows.index("family")] if "family" in block.rows else ""
+    def place(line: Line) -> tuple[str, ...]:
+        return line.arm, *(line.parts[i] for i in apart)
 
     for line in found:
         specs.setdefault(place(line), set()).add(line.source)

@@ -16,6 +16,7 @@ MARKERS = ("o", "s", "^", "D", "v", "P")
 LEVEL_COLOURS = ("#000000", "#6e6e6e", "#009e73", "#cc79a7", "#e69f00")
 DASHES = ((0, (6, 2)), (0, (2, 1.5)), (0, (6, 2, 1, 2)), (0, (1, 1)), (0, (8, 1)))
 WIDTH_IN, PANEL_IN, LEGEND_LINE_IN = 3.4, 2.1, 0.17
+LETTERS = 40  # of names that stand abreast below an axis; more are written slanted
 STYLE: Mapping[str, Any] = {
     "font.family": "DejaVu Sans",  # comes with matplotlib
     "font.size": 8,
@@ -74,7 +75,8 @@ def _ticks(axis: Any, plot: "Plot") -> None:
     from matplotlib.ticker import EngFormatter, MaxNLocator
 
     if plot.x_names:
-        axis.set_xticks(range(len(plot.x_names)), plot.x_names)
+        slanted = sum(map(len, plot.x_names)) > LETTERS
+        axis.set_xticks(range(len(plot.x_names)), plot.x_names, **({"rotation": 35, "ha": "right"} if slanted else {}))
         axis.set_xlim(-0.5, len(plot.x_names) - 0.5)
         return
     places = [dot.x for panel in plot.panels for curve in panel.curves for dot in curve.dots]

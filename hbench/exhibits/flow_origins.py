@@ -37,10 +37,14 @@ class Call:
 
 @dataclass
 class Walked:
-    """calls: in the order in which they are first reached. returned: what may become the answer."""
+    """calls: in the order in which they are first reached. returned: what may become the answer.
+
+    given: of the functions that were to be marked, those that get the question or are handed on themselves.
+    """
 
     calls: list[Call] = field(default_factory=list)
     returned: Origins = NOTHING
+    given: set[str] = field(default_factory=set)
 
 
 @dataclass

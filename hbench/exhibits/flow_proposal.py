@@ -1,14 +1,15 @@
 """What a proposal is, by reading the harness before and after it: an audit of sources, as flow.py is.
 
-What learned proposals are (Harness learning, section 5 and Table 18). It tells what may happen; used_helpers in
+What learned proposals are (Harness learning, section 5 and Table 18). It tells what may happen; used_helper in
 flow_trace.py tells what did. The marks do not exclude one another.
 """
 
 import ast
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from hbench.exhibits.flow import flow_marks, prompt_only
-from hbench.exhibits.flow_origins import Walked
+from hbench.exhibits.flow_origins import Origin, Walked
 from hbench.exhibits.flow_values import defined_in
 from hbench.exhibits.flow_walk import walk
 
@@ -17,28 +18,42 @@ PROPOSAL_MARKS: Mapping[str, str] = {
     "algorithm": "the answer may be what the harness's own code makes of the question, without the solver",
     "prompt_change": "what its texts say changes, and nothing else",
     "helper": "it defines a function that the parent has not and that calls no tool",
-    "composed": "it has the loop, and such a function reaches the loop's code, a request, a condition or the answer",
+    "composed": "it has the loop, and such a function reaches the loop's code, a request, a condition or the answer; "
+    "where the parent has no loop, one that is given the question: reading replies is a part of any loop",
     "helper_answers": "what such a function gives may become the answer",
 }
 
 
-def proposal_marks(before: str, after: str) -> dict[str, bool] | None:
-    """Mark -> whether the harness `after` has it; None where one of the two cannot be read."""
-    helpers = new_helpers(before, after)
-    walked = walk(after, helpers or ())
-    loops = flow_marks(after)
-    if helpers is None or walked is None or loops is None:
+@dataclass(frozen=True)
+class Proposal:
+    """marks: which of PROPOSAL_MARKS it has. helpers: the functions that `composed` and `helper_answers` speak of."""
+
+    marks: Mapping[str, bool]
+    helpers: frozenset[str]
+
+
+def read_proposal(before: str, after: str) -> Proposal | None:
+    """What `before` became as `after`; None where one of the two cannot be read."""
+    added, loops, looped = new_helpers(before, after), flow_marks(after), flow_marks(before)
+    walked = walk(after, added or ())
+    if added is None or walked is None or loops is None:
         return None
     looping = bool(loops["interpreter_loop"])
-    attached = {o for call in walked.calls for o in call.takes | call.guards} | walked.returned
-    return {
+    helpers = frozenset(added if looped and looped["interpreter_loop"] else added & walked.given)
+    reached = {origin for call in walked.calls for origin in call.takes | call.guards} | walked.returned
+    marks = {
         "interpreter_loop": looping,
         "algorithm": _computes(walked),
         "prompt_change": bool(prompt_only(before, after)),
-        "helper": bool(helpers),
-        "composed": looping and any(origin.kind == "helper" for origin in attached),
-        "helper_answers": any(origin.kind == "helper" for origin in walked.returned),
+        "helper": bool(added),
+        "composed": looping and bool(_helpers(reached) & helpers),
+        "helper_answers": bool(_helpers(walked.returned) & helpers),
     }
+    return Proposal(marks, helpers)
+
+
+def _helpers(origins: Iterable[Origin]) -> set[str]:
+    return {str(origin.at) for origin in origins if origin.kind == "helper"}
 
 
 def new_helpers(before: str, after: str) -> set[str] | None:

@@ -11,7 +11,7 @@ ROUNDS = 3  # of a loop that goes on for longer, or for who knows how long
 DEEPEST = 12  # calls inside calls
 STEPS = 50_000  # statements and expressions; a harness has some hundreds
 MUTATORS = frozenset({"append", "appendleft", "extend", "insert", "add", "update", "setdefault"})
-TOOLS = Origin("tools")
+TOOLS, QUESTION = Origin("tools"), Origin("question")
 
 
 class Values(ABC):
@@ -40,7 +40,7 @@ class Values(ABC):
             case None:
                 return NOTHING
             case ast.Constant():
-                return self._marks(defined_in(node.value)) if isinstance(node.value, str) and self.marked else NOTHING
+                return self._written(node.value) if isinstance(node.value, str) and self.marked else NOTHING
             case ast.Name():
                 known = here.state.names.get(node.id, self.module.names.get(node.id, NOTHING))
                 return known | self._marks({node.id})
@@ -136,6 +136,7 @@ class Values(ABC):
         given = [self.value(argument, here) for argument in node.args]
         words = {word.arg or "": self.value(word.value, here) for word in node.keywords}
         takes = NOTHING.union(*given, *words.values())
+        self.walked.given |= {each.id for each in node.args if isinstance(each, ast.Name)} & self.marked
         tools = sorted(str(origin.at) for origin in on | takes if origin.kind == "tool")
         if tools:  # also where a tool is handed to somebody who calls it: map(tools.lm, prompts)
             return NOTHING.union(*(self._tool(tool, node, takes, here) for tool in tools))
@@ -145,10 +146,17 @@ class Values(ABC):
         if function is None and isinstance(node.func, ast.Attribute):
             function, given = self._method(node.func.attr), [on, *given]
         if function is not None and len(here.frame.path) < DEEPEST:
+            self.walked.given |= {function.name} & self.marked if QUESTION in takes else set()
             return self._enter(function, node, (given, words), here)[0] | self._marks({function.name})
         if isinstance(node.func, ast.Attribute) and node.func.attr in MUTATORS and (root := root_of(node.func)):
             here.state.add(root, takes)
         return _plain(on | takes)
+
+    def _written(self, text: str) -> Origins:
+        """Of a text that holds the source of marked functions: it is handed on, to be run elsewhere."""
+        names = defined_in(text)
+        self.walked.given |= names & self.marked
+        return self._marks(names)
 
     def _marks(self, names: Collection[str]) -> Origins:
         return frozenset(Origin("helper", name) for name in self.marked & set(names))

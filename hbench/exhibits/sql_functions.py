@@ -5,7 +5,7 @@ from typing import Any
 
 from hbench.exhibits.flow import flow_marks, prompt_only
 from hbench.exhibits.flow_edit import edit_marks, harness_form
-from hbench.exhibits.flow_proposal import new_helpers, proposal_marks
+from hbench.exhibits.flow_proposal import read_proposal
 from hbench.exhibits.flow_trace import trace_marks, used_helper
 
 
@@ -21,9 +21,9 @@ def prompt_only_change(before: str | None, after: str | None) -> bool | None:
 
 
 def proposal_flow(before: str | None, after: str | None) -> str | None:
-    """`proposal_flow(text, text)`: mark -> whether an edit has it, and helpers: names of new functions; flow_proposal.py."""
-    found = None if before is None or after is None else proposal_marks(before, after)
-    return None if found is None else json.dumps({**found, "helpers": sorted(new_helpers(before, after) or ())})
+    """`proposal_flow(text, text)`: mark -> whether an edit has it, and helpers: names; see flow_proposal.py."""
+    found = None if before is None or after is None else read_proposal(before, after)
+    return None if found is None else json.dumps({**found.marks, "helpers": sorted(found.helpers)})
 
 
 def edit_flow(before: str | None, after: str | None) -> str | None:

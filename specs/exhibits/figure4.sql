@@ -16,11 +16,11 @@ pooled as (
   group by all
 ),
 
--- Of arms with one round; their name tells which sequential arm stands against them: rl and rl_sequential.
+-- Arms of one round; the sequential arm that stands against them is named by them: rl and rl_sequential.
 independent as (
   select
     spec_digest,
-    if(arm like '%independent', replace(arm, 'independent', 'sequential'), arm || '_sequential') as arm,
+    arm || '_sequential' as arm,
     family,
     seed,
     question_set,

@@ -77,6 +77,7 @@ pooled as (
 
 select
   spec_digest,
+  coalesce(n.name, '') as study,
   s.arm,
   s.family,
   s.seed,
@@ -98,8 +99,11 @@ select
 from arm_scores as s
 left join pooled as p
   using (spec_digest, arm, family, seed)
+left join specs as n
+  using (spec_digest)
 where spec_digest in (select unnest($specs))
 order by
+  study,
   s.arm,
   s.family,
   s.seed,

@@ -9,7 +9,6 @@ select
   avg(coalesce((flow ->> '$.interpreter_loop')::boolean, false)::integer) as interpreter_loop,
   avg(coalesce((flow ->> '$.algorithm')::boolean, false)::integer) as algorithm,
   avg(coalesce((flow ->> '$.prompt_change')::boolean, false)::integer) as prompt_change,
-  avg(coalesce((flow ->> '$.helper')::boolean, false)::integer) as helper,
   avg(coalesce((flow ->> '$.composed')::boolean, false)::integer) as composed,
   avg(coalesce(used > 0, false)::integer) as used,
   avg(coalesce(looped > 0, false)::integer) as looped,
@@ -19,7 +18,6 @@ select
     and not (flow ->> '$.interpreter_loop')::boolean
     and not (flow ->> '$.algorithm')::boolean
     and not (flow ->> '$.prompt_change')::boolean
-    and not (flow ->> '$.helper')::boolean
   )::integer) as other,
   count(*) filter (where (flow ->> '$.interpreter_loop')::boolean) as loops,
   count(*) filter (where (flow ->> '$.algorithm')::boolean) as algorithms,

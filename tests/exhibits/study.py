@@ -125,6 +125,8 @@ class Writer:
     def points(self, study: list[Point]) -> None:
         """Every point, and one finished run a spec."""
         runs = {each: self.run(each) for each in sorted({p.digest for p in study})}
+        for each in runs:
+            self.add("specs", spec_digest=each, name="study", point={})
         for point in study:
             self.point(point, runs[point.digest])
 

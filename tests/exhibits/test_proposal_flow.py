@@ -5,7 +5,7 @@ import json
 import pytest
 
 from hbench.exhibits.flow_edit import edit_marks, harness_form
-from hbench.exhibits.flow_proposal import PROPOSAL_MARKS, new_helpers, proposal_marks
+from hbench.exhibits.flow_proposal import PROPOSAL_MARKS, new_helpers, read_proposal
 from hbench.exhibits.flow_trace import calls_one, used_helper
 from tests.where import REPO
 
@@ -13,7 +13,7 @@ SEED, TOOL_LOOP, MINI = ((REPO / f"specs/harnesses/{name}.py").read_text() for n
 
 
 def marks(before: str, after: str) -> set[str]:
-    return {mark for mark, has in proposal_marks(before, after).items() if has}
+    return {mark for mark, has in read_proposal(before, after).marks.items() if has}
 
 
 def edited(source: str, *changes: tuple[str, str]) -> str:
@@ -24,8 +24,16 @@ def edited(source: str, *changes: tuple[str, str]) -> str:
 
 
 def test_the_tool_loop_is_an_interpreter_loop():
-    assert "interpreter_loop" in marks(SEED, TOOL_LOOP)
+    assert marks(SEED, TOOL_LOOP) == {"interpreter_loop", "helper"}  # its functions read replies: they compose nothing
     assert marks(SEED, SEED) == set()
+
+
+def test_a_loop_that_comes_with_a_helper_for_the_question_is_composed():
+    after = edited(TOOL_LOOP, ("def run(", SUM), (ASK, ASK + " + str(add_up(question))"))
+    assert marks(SEED, after) == {"interpreter_loop", "helper", "composed"}
+    assert read_proposal(SEED, after).helpers == {"add_up"}
+    handed = edited(TOOL_LOOP, ("def run(", CODE), (RUN, "tools.python(ADD_UP + code)"))
+    assert read_proposal(SEED, handed).helpers == {"add_up"}
 
 
 def test_code_that_answers_without_the_solver_is_a_direct_algorithm():
@@ -85,11 +93,11 @@ def test_a_function_of_the_parent_or_one_that_asks_the_solver_is_no_helper():
 
 @pytest.mark.parametrize("source", ["def run(", "x = 1", "\x00"])
 def test_what_cannot_be_read_has_no_marks(source):
-    assert proposal_marks(SEED, source) is None
+    assert read_proposal(SEED, source) is None
 
 
 def test_every_mark_is_explained():
-    assert set(proposal_marks(SEED, TOOL_LOOP)) == set(PROPOSAL_MARKS)
+    assert set(read_proposal(SEED, TOOL_LOOP).marks) == set(PROPOSAL_MARKS)
 
 
 def said(reply: str) -> dict[str, str]:

@@ -111,7 +111,7 @@ def test_a_family_whose_edits_all_failed_is_not_in_the_mean_that_leaves_them_out
 def test_best_of_a_prompt_is_a_mean_over_prompts():
     trials = [scored("maze", 1.0, held) for held in (0.0, 0.25, 0.5, 1.0)]  # prompts 0 1 0 1
     exhibit = regenerated("mini", [arm("sft", "maze", *trials, prompts=2)])
-    assert [value(exhibit, "sft", c) for c in ("best", "prompts")] == [0.75, 2]
+    assert [value(exhibit, "study / sft", c) for c in ("best", "prompts")] == [0.75, 2]
 
 
 def test_training_runs_are_pooled_and_set_against_what_they_started_from():
@@ -123,9 +123,9 @@ def test_training_runs_are_pooled_and_set_against_what_they_started_from():
             study.append(arm(name, family, scored(family, 1.0, held)))
     exhibit = regenerated("mini", study)
     runs = [{p.family: average(p.rounds[0][0].held) for p in study if p.arm == name} for name in ("sft", "rl_0", "rl_1")]
-    found, expected = cells(exhibit)["rl", "difference"], runs_interval(runs[1:], runs[:1])
+    found, expected = cells(exhibit)["study / rl", "difference"], runs_interval(runs[1:], runs[:1])
     assert (found.value, found.n, found.low, found.high) == pytest.approx((expected.value, 6, expected.low, expected.high))
     assert found.value == pytest.approx(0.4375)
-    assert value(exhibit, "rl", "runs") == 2
-    assert exhibit.rows == (("sft",), ("rl",))
+    assert value(exhibit, "study / rl", "runs") == 2
+    assert [row[1] for row in exhibit.rows] == ["sft", "rl", "rl_0", "rl_1"]
     assert any(line.startswith("rl pools rl_0 and rl_1: families and training runs are two levels") for line in exhibit.caption)
