@@ -11,6 +11,7 @@ from hbench.core.failure import StepError
 from hbench.core.training import Note, Task
 from hbench.engines import trainable
 from hbench.engines.mask import IGNORED
+from hbench.engines.shared_prompt import Collator, share_prompts
 from hbench.engines.trainer_log import Log, batches, fit, trainer_arguments
 
 
@@ -47,6 +48,8 @@ def train_sft(task: Task, rows: Path, note: Note) -> None:
         processing_class=tokenizer,
         callbacks=[Log(note)],
     )
+    if task.machine.get("share_prompts", True) and share_prompts(trainer.model):
+        trainer.data_collator = Collator()
     fit(trainer, task, tokenizer)
 
 

@@ -44,7 +44,8 @@ class TransformersLM:
     """batch: rows decoded together. threads: torch's own; two on two busy cores are many times slower than one.
 
     The model is loaded on the first request, in the decoding thread; `generate` raises HbenchError where that fails.
-    files: where what was trained lies. Knows `sampling.extra` top_k, min_p and chat_template_kwargs. max_tokens is cut to what the context leaves.
+    files: where what was trained lies. Knows `sampling.extra` top_k, min_p and chat_template_kwargs. max_tokens is cut
+    to what the context leaves.
     """
 
     def __init__(self, identity: Json, batch: int = 16, threads: int = 1, files: Path | None = None):

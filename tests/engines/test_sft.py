@@ -8,9 +8,10 @@ import pytest
 from hbench.core.failure import StepError
 from hbench.core.model import ModelRef
 from hbench.core.training import Task
-from hbench.engines import local_model, trainable, trainer_log
+from hbench.engines import local_model, sft, trainable, trainer_log
 from hbench.engines.mask import tokenise
 from hbench.engines.sft import order_of, read_rows, train_sft
+from hbench.engines.shared_prompt import Collator
 from hbench.engines.trainer_log import latest, update_of
 from tests.engines.training import LORA, RECIPE, logits, task, tiny_ref, write_rows
 
@@ -39,7 +40,7 @@ def train(job: Task, rows, stop=None):
     def note(update, name, value):
         if update == stop:
             raise Killed
-        assert (update, name) not in noted
+        assert (update, name) not in noted, "an update is noted once"
         noted[update, name] = value
 
     try:
@@ -113,6 +114,27 @@ def test_a_run_killed_after_its_last_update_only_saves(ref, rows, tmp_path):
 def test_memory_is_not_what_is_learned(ref, rows, tmp_path):
     cut, whole = (train(task(ref, tmp_path / str(size), {"micro_batch": size}), rows) for size in (1, 4))
     assert losses(cut) == pytest.approx(losses(whole), abs=1e-4)
+
+
+@pytest.mark.parametrize("lora", [LORA, None], ids=["adapter", "whole"])
+def test_a_prompt_read_once_for_its_group_trains_the_same(ref, rows, tmp_path, lora, monkeypatch):
+    sizes = []
+
+    class Packing(Collator):
+        def __call__(self, rows):
+            batch = super().__call__(rows)
+            sizes.append((batch["input_ids"].numel(), sum(len(row["input_ids"]) for row in rows)))
+            return batch
+
+    monkeypatch.setattr(sft, "Collator", Packing)
+    apart, shared = (
+        train(task(ref, tmp_path / str(share), {"micro_batch": 4, "share_prompts": share}, lora=lora), rows)
+        for share in (False, True)
+    )
+    assert losses(shared) == pytest.approx(losses(apart), abs=1e-3)
+    assert sizes and all(packed < whole - 9 for packed, whole in sizes)
+    norms = [[noted[update, "grad_norm"] for update in range(1, 9)] for noted in (apart, shared)]
+    assert norms[0] == pytest.approx(norms[1], rel=1e-2)
 
 
 def test_an_updates_loss_is_the_mean_over_its_trained_tokens(ref, rows, tmp_path):
