@@ -14,6 +14,7 @@ from hbench.parts.families._practice_skill import written
 from hbench.parts.part import Part
 
 SKILLS = {**_practice_lists.SKILLS, **_practice_numbers.SKILLS, **_practice_words.SKILLS}
+POOL = 2000
 FRAMES = (
     "{ask}",
     "Solve the following problem. Give only the answer.\n\n{ask}",
@@ -50,8 +51,8 @@ class Practice(Part):
         return {}
 
     def questions(self, start: int, stop: int, seed: int) -> list[Question]:
-        """The pool has no end, but a skill on single words has no more than 160 different questions."""
-        return [self._question(index, seed) for index in range(start, stop)]
+        """The pool ends after 2,000; a skill on single words has about 130 different questions."""
+        return [self._question(index, seed) for index in range(start, min(stop, POOL))]
 
     def _question(self, index: int, seed: int) -> Question:
         skill = SKILLS[self.name]

@@ -25,6 +25,10 @@ def test_a_pool_is_the_same_whatever_part_of_it_is_asked_for(name):
     assert skill(name).questions(0, 12, seed=1) != skill(name).questions(0, 12, seed=2)
 
 
+def test_a_pool_ends():
+    assert [q.pool_index for q in skill("square").questions(1998, 2005, seed=0)] == [1998, 1999]
+
+
 def test_sixty_skills_each_said_in_a_clause_and_asked_in_several_words():
     assert len(SKILLS) == 60
     assert all(len(s.wordings) >= 3 and len(s.clause.split()) <= 12 for s in SKILLS.values())
