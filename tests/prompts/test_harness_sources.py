@@ -136,7 +136,7 @@ def test_code_that_prints_nothing_is_told_so():
     assert "print what you need" in tools.asked[1][-1]["content"]
 
 
-@pytest.mark.parametrize("name", ["seed", "tool_loop"])
+@pytest.mark.parametrize("name", ["seed", "tool_loop", "mini", "mini_tool_loop"])
 def test_a_harness_that_ships_uses_the_standard_library_and_stays_short(name):
     text = find_file("specs", f"harnesses/{name}.py").read_text()
     imported = [line.split()[1] for line in text.splitlines() if line.startswith(("import ", "from "))]
