@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, model_validator
+from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, WithJsonSchema, model_validator
 
 from hbench.core.model import ModelRef
 from hbench.parts.part import Part, find, kinds
@@ -34,7 +34,8 @@ def _family(entry: Any, info: ValidationInfo) -> Any:
         raise wrong(first["msg"].removeprefix("Value error, ")) from None
 
 
-FamilyEntry = Annotated[Part, BeforeValidator(_family)]
+_ENTRY = {"anyOf": [{"type": "string"}, {"type": "object", "properties": {"kind": {"type": "string"}, "name": {"type": "string"}}}]}
+FamilyEntry = Annotated[Part, BeforeValidator(_family), WithJsonSchema(_ENTRY)]
 
 
 class LoraBlock(Block):
