@@ -43,6 +43,8 @@ class Machine:
 class RunServices:
     """The services of a whole run: every model and the jails once, whoever asks."""
 
+    zygotes: int | None = None  # of each sort of jail, at most; None: as many as there are cores
+
     def __init__(self, machine: Machine, progress: Progress):
         self.machine, self.progress = machine, progress
         self._loop = LoopThread()
@@ -152,7 +154,7 @@ class RunServices:
             if self._jails is None:
                 from hbench.engines.jail import Jails
 
-                self._jails = Jails(sandbox=self.machine.sandbox)
+                self._jails = Jails(self.machine.sandbox, self.zygotes)
             return self._jails
 
     def slots(self) -> asyncio.Semaphore:

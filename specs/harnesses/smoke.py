@@ -3,6 +3,7 @@ import re
 
 def run(question, tools):
     answer = None
+    # code
     if answer is None:
         answer = tools.lm(question)
     return str(answer)

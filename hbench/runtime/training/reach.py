@@ -1,5 +1,7 @@
 """What a rank reaches: jails and indexes of its own, models by their address."""
 
+import os
+
 from hbench.core.message import Reply
 from hbench.core.model import ModelRef
 from hbench.core.protocols import LM
@@ -18,6 +20,7 @@ class RankServices(RunServices):
 
     def __init__(self, machine: Machine):
         super().__init__(machine, Silent(quiet=True))
+        self.zygotes = max(1, len(os.sched_getaffinity(0)) // machine.training["processes"])
 
     def _open(self, model: ModelRef) -> LM:
         known, reach = self.reached(model)
