@@ -183,7 +183,8 @@ class SharedPrompts:
         batch = {name: value.to(ids.device) for name, value in pack([group for group in groups if group.rows]).items()}
         with self.accelerator.autocast():
             found = model(**batch, fused_lm_head=True)
-        return tuple(_spread(each, batch["shift_labels"], mask[:, -keep:], order) for each in (found.log_probs, found.entropy))
+        labels, said = batch["shift_labels"], mask[:, -keep:]
+        return _spread(found.log_probs, labels, said, order), _spread(found.entropy, labels, said, order)
 
 
 def _spread(packed: "torch.Tensor", labels: "torch.Tensor", mask: "torch.Tensor", order: list[int]) -> "torch.Tensor":
