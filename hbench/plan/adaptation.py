@@ -80,7 +80,7 @@ def _propose(lay: Layout, report: Step, t: int, slot: int) -> Step:
 def _reward(lay: Layout, scored: tuple[Step, Step, Step], t: int, slot: int) -> Step:
     inputs = dict(zip(("candidate", "trial", "parent"), scored, strict=True))
     tag = Tag("reward", f"round {t}, reward of candidate {slot}", t, slot)
-    return lay.step("reward", lay.spec.reward_json(), inputs, tag)
+    return lay.step("reward", lay.reward(), inputs, tag)
 
 
 def _select(lay: Layout, parent: Step, trials: list[Step], proposals: list[Step], t: int) -> Step:

@@ -1,6 +1,7 @@
 """What every plan must satisfy before it runs."""
 
 from collections.abc import Mapping
+from functools import cache
 
 from hbench.core.failure import HbenchError
 from hbench.plan.plan import Plan
@@ -74,6 +75,7 @@ def _inputs_fit(plan: Plan) -> None:
         seen.add(step.id)
 
 
+@cache
 def _allowed(kind: str, name: str) -> frozenset[str] | None:
     """The kinds that this input may come from; None where the kind has no such input."""
     return next((kinds for known, kinds in READS.get(kind, {}).items() if f"{name}_".startswith(f"{known}_")), None)

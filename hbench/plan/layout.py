@@ -34,16 +34,21 @@ class Layout:
 
     def json(self, block: Any) -> Json:
         """`block.to_json()`, asked for once: a family may look at files to say which version of them it reads."""
-        if id(block) not in self._json:
-            self._json[id(block)] = (block, Told(block.to_json()))  # kept alive, so that no other block gets its id
-        return self._json[id(block)][1]
+        return self._told("json", block, lambda: block.to_json())
 
     def model(self, role: str) -> Json:
         """The model that plays `role`, as steps' params hold it."""
         block = getattr(self.spec, role)
-        if (id(block), role) not in self._json:
-            self._json[id(block), role] = (block, Told(block.ref(role).to_json()))
-        return self._json[id(block), role][1]
+        return self._told(role, block, lambda: block.ref(role).to_json())
+
+    def reward(self) -> Json:
+        """The terms of a reward, as steps' params hold them."""
+        return self._told(f"reward by {self.spec.grade}", self.spec.reward, self.spec.reward_json)
+
+    def _told(self, how: str, block: Any, tell: Callable[[], Json]) -> Told:
+        if (how, id(block)) not in self._json:
+            self._json[how, id(block)] = (block, Told(tell()))  # kept alive, so that no other block gets its id
+        return self._json[how, id(block)][1]
 
     def once(self, name: str, recipe: Json, lay_down: Callable[[], Any]) -> Any:
         """What `lay_down` gives, called for the first arm that has this recipe; its steps carry that arm's labels."""

@@ -18,16 +18,15 @@ class Step:
     kind: str
     params: Json
     inputs: Mapping[str, "Step | Port"] = field(default_factory=dict)
+    version: int = field(init=False)
+    id: str = field(init=False)
 
-    @cached_property
-    def version(self) -> int:
-        return find(self.kind).version
-
-    @cached_property
-    def id(self) -> str:
+    def __post_init__(self) -> None:
+        """Raises KeyError for a kind that there is not."""
         inputs = {name: source.id for name, source in self.inputs.items()}
         params = {name: [value.digest] if type(value) is Told else value for name, value in self.params.items()}
-        return digest([self.kind, self.version, params, inputs])[:32]
+        object.__setattr__(self, "version", find(self.kind).version)
+        object.__setattr__(self, "id", digest([self.kind, self.version, params, inputs])[:32])
 
     def __getitem__(self, name: str) -> "Port":
         """One field of this step's value. A step that reads only a field is not run again when others change."""

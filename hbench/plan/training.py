@@ -196,8 +196,8 @@ def _judged(lay: Layout, families: Sequence[Any]) -> Json:
     """How an edit is made, run and rewarded: the same in training as in adaptation."""
     spec = lay.spec
     settings = {family.name: run_setting(lay, spec.on(family)) for family in families}
-    reward = spec.reward_json()
-    return {"edit": spec.edit.to_json(), "families": settings, "terms": reward["terms"], "no_change": reward["no_change"]}
+    reward = lay.reward()
+    return {"edit": lay.json(spec.edit), "families": settings, "terms": reward["terms"], "no_change": reward["no_change"]}
 
 
 def _scoring(lay: Layout, families: Sequence[Any]) -> dict[str, Port]:

@@ -24,11 +24,12 @@ def _family(entry: Any, info: ValidationInfo) -> Any:
     if not isinstance(block, dict):
         raise wrong(f"expected a family's name or block, got {entry!r}")
     kind = block.get("kind", base.kind)
-    if kind not in kinds("families"):
+    if kind != base.kind and kind not in kinds("families"):
         raise wrong(f"there is no kind of family '{kind}'", did_you_mean(str(kind), kinds("families")))
     inherited = base.model_dump(mode="json") if kind == base.kind else {"kind": kind}
+    made = type(base) if kind == base.kind else find("families", kind)
     try:
-        return find("families", kind).model_validate({**inherited, **block})
+        return made.model_validate({**inherited, **block})
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         raise wrong(first["msg"].removeprefix("Value error, ")) from None
