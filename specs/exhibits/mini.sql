@@ -26,30 +26,53 @@ forms as materialized (
   from training_forms($specs)
 ),
 
-read as materialized (
+proposed as materialized (
+  select *
+  from arm_proposals
+  where spec_digest in (select unnest($specs))
+),
+
+-- Each edit is read once, however often it was proposed.
+edits as materialized (
+  select
+    e.parent_id,
+    e.harness_id,
+    edit_flow(parent.text, made.text) as edit,
+    same_form(made.text) as form
+  from (
+    select distinct
+      parent_id,
+      harness_id
+    from proposed
+    where harness_id is not null
+  ) as e
+  join harnesses as parent
+    on parent.harness_id = e.parent_id
+    and parent.path = 'harness.py'
+  join harnesses as made
+    on made.harness_id = e.harness_id
+    and made.path = 'harness.py'
+),
+
+read as (
   select
     p.*,
     r.reward,
     r.completed,
-    edit_flow(parent.text, made.text) as edit,
-    same_form(made.text) as form
-  from arm_proposals as p
-  left join harnesses as parent
-    on parent.harness_id = p.parent_id
-    and parent.path = 'harness.py'
-  left join harnesses as made
-    on made.harness_id = p.harness_id
-    and made.path = 'harness.py'
+    e.edit,
+    e.form
+  from proposed as p
+  left join edits as e
+    using (parent_id, harness_id)
   left join rewarded as r
     using (spec_digest, arm, family, seed, round, slot)
-  where p.spec_digest in (select unnest($specs))
 ),
 
 marked as (
   select
     *,
     form is not null and exists (
-      select 1
+      select *
       from forms
       where forms.spec_digest = read.spec_digest
         and forms.form = read.form

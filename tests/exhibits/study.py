@@ -204,7 +204,7 @@ class Writer:
 
     def _steps(self, p: Point, run_id: str) -> Callable[..., str]:
         def step(purpose: str, round: int | None = None, slot: int | None = None, value: Any = None) -> str:
-            step_id = f"{p.digest[:12]}/{p.arm}/{purpose}/{round}/{slot}"
+            step_id = f"{p.digest[:12]}/{p.family}/{p.arm}/{purpose}/{round}/{slot}"
             key = digest([step_id, self.version])
             label = {"arm": p.arm, "family": p.family, "seed": p.seed, "round": round, "slot": slot, "purpose": purpose}
             self.add("plan_labels", spec_digest=p.digest, step_id=step_id, label=purpose, **label)

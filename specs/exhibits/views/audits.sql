@@ -6,6 +6,33 @@
 create or replace temporary macro audited_proposals(specs) as table
 with
 
+proposed as materialized (
+  select *
+  from arm_proposals
+  where spec_digest in (select unnest(specs))
+),
+
+-- Each edit is read once, however often it was proposed.
+edits as materialized (
+  select
+    e.parent_id,
+    e.harness_id,
+    proposal_flow(parent.text, made.text) as flow
+  from (
+    select distinct
+      parent_id,
+      harness_id
+    from proposed
+    where harness_id is not null
+  ) as e
+  join harnesses as parent
+    on parent.harness_id = e.parent_id
+    and parent.path = 'harness.py'
+  join harnesses as made
+    on made.harness_id = e.harness_id
+    and made.path = 'harness.py'
+),
+
 flows as materialized (
   select
     p.spec_digest,
@@ -16,15 +43,10 @@ flows as materialized (
     p.slot,
     p.outcome,
     p.failed,
-    proposal_flow(parent.text, made.text) as flow
-  from arm_proposals as p
-  left join harnesses as parent
-    on parent.harness_id = p.parent_id
-    and parent.path = 'harness.py'
-  left join harnesses as made
-    on made.harness_id = p.harness_id
-    and made.path = 'harness.py'
-  where p.spec_digest in (select unnest(specs))
+    e.flow
+  from proposed as p
+  left join edits as e
+    using (parent_id, harness_id)
 ),
 
 ran as (
