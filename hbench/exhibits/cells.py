@@ -59,10 +59,10 @@ def lines(block: ExhibitBlock, units: Sequence[Unit], sources: Sequence[Source])
 
 
 def _grouped(block: ExhibitBlock, found: Sequence[Line]) -> list[Line]:
-    """The same lines; those that are alike in what stands before the arm come together."""
+    """The same lines; those that are alike in what stands before the arm come together, those that were not run last."""
     at = block.rows.index("arm") if "arm" in block.rows else 0
     places = list(dict.fromkeys(line.parts[:at] for line in found))
-    return sorted(found, key=lambda line: places.index(line.parts[:at]))
+    return sorted(found, key=lambda line: (MISSING in line.parts[:at], places.index(line.parts[:at])))
 
 
 def _arm_lines(block: ExhibitBlock, source: str, variant: str, arm: str, units: Sequence[Unit]) -> list[Line]:

@@ -220,7 +220,7 @@ def test_the_caption_names_the_models_and_who_asked_which():
     writer.points(study)
     for step in writer.rows["run_steps"]:
         if "/held_out/" in step["step_id"]:
-            arm = step["step_id"].split("/")[1]
+            arm = step["step_id"].split("/")[2]
             writer.add("models", step_key=step["step_key"], role="solver", model="small" if arm == "seed" else "rule_reader")
         if "/propose/" in step["step_id"]:
             writer.add("models", step_key=step["step_key"], role="proposer", model="other")
