@@ -1,5 +1,6 @@
 """The `hbench` command. Each command imports what it needs when it runs, so that --help is quick."""
 
+import gc
 import os
 import sys
 from enum import Enum
@@ -47,6 +48,7 @@ def check(specs: Annotated[list[str] | None, typer.Argument(help="Spec files; al
     from hbench.plan import compile
     from hbench.spec import check_all, check_files
 
+    gc.disable()  # plans of thousands of steps are looked through for garbage again and again, and make none
     found = check_files(specs, compile, ExhibitBlock) if specs else check_all(None, compile, ExhibitBlock)
     for problem in found.problems:
         typer.echo(str(problem), err=True)

@@ -68,9 +68,9 @@ def _propose(lay: Layout, report: Step, t: int, slot: int) -> Step:
     spec = lay.spec
     params = {
         "proposer": lay.model("proposer"),
-        "prompt": spec.proposer.prompt_json(),
+        "prompt": lay.json(spec.proposer.prompt) if spec.proposer.prompt else None,
         "edit": lay.json(spec.edit),
-        "family": {"name": spec.family.name, "description": spec.family.describe()},
+        "family": lay.described(),
         "seed": lay.seed("propose", t, slot, *([spec.chain] if spec.chain else [])),
     }
     inputs = {"report": report} | ({"checkpoint": lay.checkpoint} if lay.checkpoint else {})

@@ -41,6 +41,11 @@ class Layout:
         block = getattr(self.spec, role)
         return self._told(role, block, lambda: block.ref(role).to_json())
 
+    def described(self) -> Json:
+        """The family's name and what it asks, as a proposer is told."""
+        family = self.spec.family
+        return self._told("described", family, lambda: {"name": family.name, "description": family.describe()})
+
     def reward(self) -> Json:
         """The terms of a reward, as steps' params hold them."""
         return self._told(f"reward by {self.spec.grade}", self.spec.reward, self.spec.reward_json)

@@ -1,7 +1,11 @@
 """Everything under specs/, checked: experiments with each sweep point and arm, fragments, exhibits."""
 
-from collections.abc import Callable, Sequence
+import multiprocessing
+import os
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +20,7 @@ from hbench.spec.source import Source, read, shown
 from hbench.spec.tree import Tree, leaves
 
 Compile = Callable[[Any], Any] | None
+FILES_A_PROCESS = 16  # fewer are checked sooner than a process is made
 ALSO = ("extends", "let", "sweep", "arms")  # keys beside those of a plan's block
 
 
@@ -56,13 +61,23 @@ def check_all(folder: Path | str | None = None, compile: Compile = None, exhibit
     """Every YAML file under `folder`, by default specs/. Raises nothing for what the files hold."""
     root = Path(folder) if folder else next(iter(roots("specs")), Path("specs"))
     files = sorted([*root.rglob("*.yaml"), *root.rglob("*.yml")])
-    return _summed(_check(file, Checks(compile, exhibit)) for file in files)
+    return _summed(_side_by_side(files, Checks(compile, exhibit)))
 
 
 def check_files(files: Sequence[Path | str], compile: Compile = None, exhibit: Any = None) -> CheckResult:
     """The same for the files named."""
     checks = Checks(compile, exhibit)
     return _summed(_check(Path(f), checks) if Path(f).is_file() else _experiment(f, checks) for f in files)
+
+
+def _side_by_side(files: Sequence[Path], checks: Checks) -> Iterator[CheckResult]:
+    """Each file's result, in any order: the files are shared by processes, where this one can be forked."""
+    workers = min(os.cpu_count() or 1, 4, len(files) // FILES_A_PROCESS)
+    if workers < 2 or "fork" not in multiprocessing.get_all_start_methods():
+        yield from (_check(file, checks) for file in files)
+        return
+    with ProcessPoolExecutor(workers, multiprocessing.get_context("fork")) as pool:
+        yield from pool.map(partial(_check, checks=checks), files)
 
 
 def _summed(results: Any) -> CheckResult:
