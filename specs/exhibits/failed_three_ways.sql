@@ -1,4 +1,5 @@
--- One row a spec, arm with independent proposals, family and seed: their mean, failed edits counted three ways.
+-- One row a spec, arm with independent proposals, family and seed: their mean, failed edits counted three ways. An arm
+-- without proposals has its harness's score.
 select
   spec_digest,
   arm,
@@ -11,7 +12,7 @@ select
   failed_share,
   proposals
 from arm_scores
-where rounds = 1
+where rounds <= 1
   and spec_digest in (select unnest($specs))
 order by
   arm,

@@ -1,4 +1,4 @@
--- One row a spec, arm with proposals, family and seed: how many of them failed, or ran and scored nothing.
+-- One row a spec, arm, family and seed: how many of its proposals failed, or ran and scored nothing.
 select
   spec_digest,
   arm,
@@ -10,8 +10,7 @@ select
   round(failed_or_zero * proposals) as count,
   proposals
 from arm_scores
-where proposals > 0
-  and spec_digest in (select unnest($specs))
+where spec_digest in (select unnest($specs))
 order by
   arm,
   family,

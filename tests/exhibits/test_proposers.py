@@ -67,6 +67,8 @@ def test_table10_counts_what_failed_or_ran_and_scored_nothing():
     exhibit = regenerated("table10", [arm("rl", "maze", Trial("no_block"), idle, ran, ran), arm("seed", "maze")])
     columns = ("failed_or_zero", "failed_share", "dev_zero_share", "count", "proposals")
     assert [value(exhibit, "rl", c) for c in columns] == [0.5, 0.25, 0.25, 2, 4]
+    assert [value(exhibit, "seed", c) for c in columns] == [None] * 5
+    assert not any("Missing rows" in line for line in exhibit.caption)
 
 
 def test_table10_counts_a_no_change_of_a_parent_that_scores_nothing():
