@@ -204,8 +204,7 @@ class Updates(SharedPrompts):
             raise self.trouble
         raise StepError(
             f"update {self.update}: no reward could be had for {missing} of {count} completions, in a row with "
-            f"{self.updates_missing - 1} updates before; the table `completions` says why. "
-            "The same command goes on from here"
+            f"{self.updates_missing - 1} updates before. The same command goes on from here"
         )
 
     def create_model_card(self, *_: Any, **__: Any) -> None:

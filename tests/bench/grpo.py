@@ -28,39 +28,10 @@ from hbench.runtime.services import Machine, RunServices  # noqa: E402
 from hbench.spec.machine import TrainingBlock  # noqa: E402
 from hbench.spec.training import GrpoBlock  # noqa: E402
 from tests.bench.overhead import asked, server  # noqa: E402
+from tests.canned_edit import write_canned  # noqa: E402
 
 GROUP, QUESTIONS, CALLS, AIM = 8, 16, 2, 0.15
 HARNESS = "def run(question, tools):\n    return ''\n"
-CANNED = '''
-"""Every completion is an edit: a harness that asks twice, or, where nothing is to be run, a failure."""
-
-import zlib
-from typing import Literal
-
-from hbench.core.failure import EditFailure
-from hbench.core.harness import Harness
-from hbench.parts.part import Part
-
-ASKS = "def run(question, tools):\\n    tools.lm('first ' + question)\\n    return %s  # %s\\n"
-
-
-class Canned(Part):
-    """runs: whether completions become harnesses at all."""
-
-    kind: Literal["canned"] = "canned"
-    runs: bool = True
-
-    def parse(self, response, finish_reason="stop"):
-        word = zlib.crc32(response.encode("utf-8", "replace"))
-        if not self.runs and word % 2:
-            raise EditFailure("parse", "odd")
-        return word
-
-    def apply(self, parent, edit):
-        if not self.runs:
-            raise EditFailure("apply", "even")
-        return Harness.of(ASKS % ("tools.lm(question)" if edit % 2 else "question[:0]", edit))
-'''
 
 
 def main() -> None:
@@ -71,8 +42,7 @@ def main() -> None:
     chosen = words.parse_args()
     with server() as url, tempfile.TemporaryDirectory() as name:
         os.chdir(name)
-        Path("parts/edits").mkdir(parents=True)
-        Path("parts/edits/canned.py").write_text(CANNED)
+        write_canned(Path("parts"))
         constant = seconds(chosen, url, runs=False)
         calls = asked(url)
         judged = seconds(chosen, url, runs=True)

@@ -22,7 +22,7 @@ class Smoke(World):
     def killed_in(self, kind: str, update: int) -> None:
         """Starts the run, kill -9 of its driver when the first unfinished step of `kind` has come to `update`."""
         driver = subprocess.Popen([sys.executable, "-m", "hbench", "run", SPEC, "-q"], cwd=self.folder)
-        until = time.monotonic() + 200
+        until = time.monotonic() + 500
         while self.now(kind) < update:
             assert driver.poll() is None and time.monotonic() < until, f"{kind} is at update {self.now(kind)}"
             time.sleep(0.01)

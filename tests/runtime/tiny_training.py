@@ -3,7 +3,9 @@
 `python -m tests.runtime.tiny_training FOLDER` is a driver of its own, for tests that kill it.
 """
 
+import hashlib
 import json
+import os
 import subprocess
 import sys
 import time
@@ -11,11 +13,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from hbench.core.harness import Harness
+from hbench.core.limits import Limits
 from hbench.core.model import ModelRef
 from hbench.core.training import Trained, TrainingJob
+from hbench.parts.part import build
 from hbench.runtime.progress import Progress
 from hbench.runtime.services import Machine, RunServices
 from hbench.spec.machine import TrainingBlock
+from tests.canned_edit import write_canned
 
 LORA = {"rank": 4, "alpha": 8, "dropout": 0.0, "targets": "all-linear", "from_layer": None}
 SFT = {
@@ -32,6 +38,24 @@ SFT = {
     "seed": 0,
     "lora": LORA,
 }
+GRPO = {
+    **{key: SFT[key] for key in ("learning_rate", "warmup", "schedule", "floor", "clip", "weight_decay", "seed", "lora")},
+    "updates": 30,
+    "prompts": 2,
+    "group": 4,
+    "temperature": 1.0,
+    "top_p": 1.0,
+    "max_tokens": 6,
+    "clip_low": 0.2,
+    "clip_high": 0.28,
+    "kl": 0.0,
+    "loss": "dapo",
+    "scale": "group",
+    "iterations": 1,
+    "credit": {"kind": "immediate"},
+}
+HARNESS = "def run(question, tools):\n    return ''\n"
+WEIGHTS = {"parsed": 0.05, "applied": 0.1, "completed": 0.15, "task_score": 1.0}
 SETTING = "setting.json"
 
 
@@ -61,13 +85,24 @@ class Tiny:
         """training: machine.training. more: what else the job needs, as JSON."""
         from tests.engines.tiny_model import save_tiny
 
-        folder.mkdir(exist_ok=True)
+        folder.mkdir(exist_ok=True, parents=True)
         save_tiny(folder / "model")
         rows = [token_row(i) for i in range(16)]
         (folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
         block = TrainingBlock(**{"threads": 1, "save_every": 5, **training})
         (folder / SETTING).write_text(json.dumps({"recipe": recipe, "training": block.to_json(), "more": more or {}}))
         return cls(folder)
+
+    @classmethod
+    def learns_from_edits(cls, folder: Path, recipe=GRPO, **training) -> "Tiny":
+        """GRPO: every completion stands for one of two harnesses, which ask a recorded solver of the driver's.
+
+        The edit format lies in folder/parts; HBENCH_PARTS must name it where the driver is this process.
+        """
+        write_canned(folder / "parts")
+        solver = folder / "solver.jsonl"
+        solver.write_text(json.dumps({"reply": "no number"}) + "\n")
+        return cls.made(folder, recipe, {"solver": str(solver), "reward": edit_reward(solver)}, **training)
 
     @property
     def setting(self):
@@ -83,13 +118,16 @@ class Tiny:
     def job(self) -> TrainingJob:
         told = self.setting
         if "prompts" in told["recipe"]:
-            return TrainingJob("grpo", self.model(), told["recipe"], 3, **told["more"])
+            prompts = [{"context": i, "messages": [{"role": "user", "content": text}]} for i, text in enumerate("abcd")]
+            return TrainingJob("grpo", self.model(), told["recipe"], 3, prompts=prompts, reward=told["more"]["reward"])
         return TrainingJob("sft", self.model(), told["recipe"], 3, rows=self.folder / "rows.jsonl")
 
     @contextmanager
-    def services(self, models=()):
+    def services(self):
         """(RunServices, the step's services)"""
-        known = {ref.digest: (ref, reach) for ref, reach in ((self.model(), {}), *models)}
+        known = {self.model().digest: (self.model(), {})}
+        if file := self.setting["more"].get("solver"):
+            known[recorded(file).digest] = (recorded(file), {"file": file})
         machine = Machine(self.folder / "results", known, training=self.setting["training"])
         run = RunServices(machine, Progress(quiet=True))
         try:
@@ -105,9 +143,10 @@ class Tiny:
     def start(self) -> subprocess.Popen:
         """A driver in a process of its own."""
         command = [sys.executable, "-m", "tests.runtime.tiny_training", str(self.folder)]
-        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        environment = {**os.environ, "HBENCH_PARTS": str(self.folder / "parts")}
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, env=environment)
 
-    def reached(self, update: int, seconds: float = 120.0) -> int:
+    def reached(self, update: int, seconds: float = 300.0) -> int:
         """Waits until rank 0 has left a row of `update`; the update it has come to by then."""
         until = time.monotonic() + seconds
         while (now := self.now()) < update:
@@ -129,6 +168,30 @@ def token_row(i: int):
     """Four tokens of prompt, three of completion; two rows share a prompt."""
     said = [7, i % 30 + 4, 0]
     return {"input_ids": [2, 5, i // 2 + 4, 3, *said], "labels": [-100] * 4 + said, "group": i // 2}
+
+
+def recorded(file: str) -> ModelRef:
+    return ModelRef("solver", file, {"kind": "recorded", "file": hashlib.sha256(Path(file).read_bytes()).hexdigest()})
+
+
+def edit_reward(solver: Path):
+    """What steps/edit_reward.py takes: four contexts of one harness, three questions."""
+    family = build("families", {"kind": "toy", "name": "toy", "ask": "copy"})
+    harness = Harness.of(HARNESS).tidied()
+    setting = {"family": family.to_json(), "solver": recorded(str(solver)).to_json(), "limits": Limits().to_json()}
+    context = {"family": "toy", "harness": {"files": dict(harness.files), "id": harness.id}}
+    return {
+        "edit": {"kind": "canned", "runs": True},
+        "families": {"toy": {**setting, "repeats": 1, "grade": "score", "seed": 0}},
+        "terms": {name: {"kind": name, "weight": weight} for name, weight in WEIGHTS.items()},
+        "no_change": "form_only",
+        "credit": {"kind": "immediate"},
+        "contexts": [{**context, "position": position} for position in range(4)],
+        "questions": {"toy": [question.to_json() for question in family.questions(0, 3, 0)]},
+        "feedback": {},
+        "report": None,
+        "prompt": None,
+    }
 
 
 def losses(trained: Trained) -> dict[int, float]:

@@ -14,6 +14,7 @@ from pathlib import Path
 from hbench.core.digest import Json
 from hbench.core.failure import StepError
 from hbench.runtime.training.parent import child_environment
+from hbench.runtime.training.rows import trouble
 
 JOB, LOCK, LAUNCH_LOG = "job.json", "ranks.lock", "log-launch.txt"
 LOOK_S = 0.1
@@ -67,6 +68,7 @@ def _environment(training: Json) -> dict[str, str]:
         "MKL_NUM_THREADS": threads,
         "TOKENIZERS_PARALLELISM": "false",
         "PYTHONUNBUFFERED": "1",
+        "TRL_EXPERIMENTAL_SILENCE": "1",
     }
 
 
@@ -114,7 +116,8 @@ def why(folder: Path, code: int, count: int) -> StepError:
     """
     for rank in range(count):
         if trouble_file(folder, rank).exists():
-            return StepError(json.loads(trouble_file(folder, rank).read_text())["message"])
+            said, reason = json.loads(trouble_file(folder, rank).read_text())["message"], trouble(folder)
+            return StepError(f"{said} ({reason})" if reason else said)
     who, log = "the training process", folder / log_name(0)
     if count > 1:
         who, log = "the launcher of the training processes", folder / LAUNCH_LOG

@@ -15,6 +15,7 @@ from hbench.store.rows import admit, encode
 # Of table `updates`: times, and shares of time, which no two runs have in common.
 MEASURED = frozenset({"seconds", "reward_seconds", "reward_share", "generation_seconds"})
 _UPDATE = re.compile(rb'\{"update":(\d+),')
+_DONE = re.compile(rb'\{"update":(\d+),"rows":\{"updates":')  # a trainer notes an update's values behind it
 
 
 def rows_file(folder: Path, rank: int) -> Path:
@@ -50,7 +51,7 @@ def cut(file: Path, last: int) -> None:
     fresh = file.with_suffix(".cut")
     with file.open("rb") as old, fresh.open("wb") as new:
         for line in old:
-            if line.endswith(b"\n") and (found := _UPDATE.match(line)) and int(found[1]) <= last:
+            if 0 < _update(line) <= last:
                 new.write(line)
     os.replace(fresh, file)
 
@@ -62,14 +63,14 @@ class Progress:
         self.file, self.update, self._read_to = file, 0, 0
 
     def look(self) -> int:
-        """The newest update that has left a row; 0 before the first."""
+        """The newest update that is done; 0 before the first."""
         if self.file.exists() and self.file.stat().st_size > self._read_to:
             with self.file.open("rb") as lines:
                 lines.seek(self._read_to)
                 for line in lines:
                     if line.endswith(b"\n"):
                         self._read_to += len(line)
-                        found = _UPDATE.match(line)
+                        found = _DONE.match(line)
                         self.update = max(self.update, int(found[1])) if found else self.update
         return self.update
 
@@ -78,8 +79,28 @@ def lines(folder: Path) -> Iterator[dict[str, list[dict]]]:
     """The rows of every line of every rank, a line at a time."""
     for file in rows_files(folder):
         with file.open("rb") as some:
-            for line in some:
+            for line in filter(_update, some):
                 yield json.loads(line)["rows"]
+
+
+def trouble(folder: Path) -> str:
+    """Why a completion of the newest update has no reward; "" where all have one."""
+    newest, found = 0, ""
+    for file in rows_files(folder):
+        with file.open("rb") as some:
+            for line in some:
+                if (update := _update(line)) > newest:
+                    newest, found = update, ""
+                if update == newest and not found and b'"trouble":' in line:
+                    rows = json.loads(line)["rows"].get("completions", ())
+                    found = next((row["trouble"] for row in rows if "trouble" in row), "")
+    return found
+
+
+def _update(line: bytes) -> int:
+    """Of a whole line; 0 for a torn one."""
+    found = _UPDATE.match(line) if line.endswith(b"\n") else None
+    return int(found[1]) if found else 0
 
 
 def means(completions: Iterable[Row], candidates: Iterable[Row], terms: Iterable[Row]) -> list[dict[str, Json]]:
