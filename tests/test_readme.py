@@ -78,7 +78,9 @@ def test_every_yaml_example_is_a_spec(tmp_path, monkeypatch):
     examples = [text for sort, text in BLOCKS if sort == "yaml"]
     (tmp_path / "whole.yaml").write_text(examples[0])
     assert load("whole.yaml")[0].arms["main"].rounds == 2
-    (tmp_path / "server.yaml").write_text(examples[0] + examples[1])
+    (tmp_path / "trained.yaml").write_text(examples[1])
+    assert list(load("trained.yaml")[0].arms) == ["base", "sft", "rl", "multistep"]
+    (tmp_path / "server.yaml").write_text(examples[0] + examples[2])
     assert load("server.yaml")[0].machine.models["solver"].base_url.endswith("/v1")
 
 
