@@ -36,7 +36,7 @@ qa: install
 	$(RUN) exhibit qa_rounds qa/invented
 	if [ -d "$(HBENCH_DATA)/qa" ]; then $(RUN) exhibit proposal_quality qa/slices; fi
 
-# Every training step for real on a tiny model, killed twice on its way: two minutes or so.
+# Every training step for real on a tiny model, stopped twice on its way: two minutes or so.
 train-smoke: install
 	.venv/bin/python -m pytest -s tests/runtime/test_train_smoke.py
 

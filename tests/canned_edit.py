@@ -13,9 +13,9 @@ from hbench.core.harness import Harness
 from hbench.parts.part import Part
 
 ASKS = """def run(question, tools):
-    tools.lm("first " + question)
-    reply = tools.lm(question)
-    return %s  # %s
+    tools.lm("%(edit)s, first: " + question)  # no other harness asks the same
+    reply = tools.lm("%(edit)s: " + question)
+    return %(answer)s
 """
 RIGHT = "reply if reply.isdigit() else ''.join(filter(str.isdigit, question))"
 
@@ -35,7 +35,7 @@ class Canned(Part):
     def apply(self, parent, edit):
         if not self.runs:
             raise EditFailure("apply", "even")
-        return Harness.of(ASKS % (RIGHT if edit % 2 else "''", edit))
+        return Harness.of(ASKS % {"edit": edit, "answer": RIGHT if edit % 2 else "''"})
 '''
 
 

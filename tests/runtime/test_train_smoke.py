@@ -1,4 +1,4 @@
-"""`make train-smoke`: every training step for real, on a tiny model, through `hbench run`, killed twice on its way."""
+"""`make train-smoke`: every training step for real, on a tiny model, through `hbench run`, stopped twice on its way."""
 
 import os
 import signal
@@ -9,6 +9,7 @@ import time
 import pytest
 
 from hbench.runtime.training.rows import Progress, rows_file
+from tests.runtime.tiny_training import living
 from tests.smoke_model import save_smoke_model
 from tests.world import World
 
@@ -19,15 +20,20 @@ SPEC, SFT_UPDATES, RL_UPDATES, A_STEP = "training/smoke", 80, 6, 4 * 8
 class Smoke(World):
     """A working folder that holds the model and nothing else; the spec is the one that ships."""
 
-    def killed_in(self, kind: str, update: int) -> None:
-        """Starts the run, kill -9 of its driver when the first unfinished step of `kind` has come to `update`."""
+    def stopped_in(self, kind: str, update: int, how: signal.Signals) -> int:
+        """Starts the run, sends `how` to its driver when the first unfinished step of `kind` has come to `update`."""
         driver = subprocess.Popen([sys.executable, "-m", "hbench", "run", SPEC, "-q"], cwd=self.folder)
         until = time.monotonic() + 500
         while self.now(kind) < update:
             assert driver.poll() is None and time.monotonic() < until, f"{kind} is at update {self.now(kind)}"
             time.sleep(0.01)
-        os.kill(driver.pid, signal.SIGKILL)
-        driver.wait()
+        os.kill(driver.pid, how)
+        code = driver.wait(20)
+        gone = time.monotonic() + 10
+        while (left := living(self.folder)) and time.monotonic() < gone:
+            time.sleep(0.05)
+        assert left == [], "a training process has outlived its driver"
+        return code
 
     def now(self, kind: str) -> int:
         folders = self.folder.glob("results/steps/*/*.part/train")
@@ -41,12 +47,12 @@ def _text(file) -> str:
 
 @pytest.fixture(scope="module")
 def smoke(tmp_path_factory):
-    """The whole spec, run to its end after two kills."""
+    """The whole spec, run to its end after a kill -9 and a Ctrl-C."""
     made = Smoke(tmp_path_factory.mktemp("smoke"))
     save_smoke_model(made.folder / "smoke-model")
     began = time.monotonic()
-    made.killed_in("sft", 15)
-    made.killed_in("grpo", 3)
+    assert made.stopped_in("sft", 15, signal.SIGKILL) == -signal.SIGKILL
+    assert made.stopped_in("grpo", 3, signal.SIGINT) == 130
     made.hbench("run", SPEC, "-q", timeout=600)
     print(f"\nthree runs in {time.monotonic() - began:.0f} s")
     return made

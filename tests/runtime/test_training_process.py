@@ -10,7 +10,8 @@ import pytest
 
 from hbench.core.failure import StepError
 from hbench.runtime.loop import Interrupted
-from hbench.runtime.training.processes import hold, wait_until_gone
+from hbench.runtime.training.processes import environment, hold, wait_until_gone
+from hbench.spec.machine import TrainingBlock
 from tests.runtime.tiny_training import LORA, SFT, Tiny, living, losses, weights
 
 pytestmark = pytest.mark.slow
@@ -78,6 +79,17 @@ def test_the_driver_loads_no_torch(tmp_path):
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == ""
+
+
+@pytest.mark.parametrize(("ours", "processes", "theirs"), [(None, 1, "0"), ("3,1", 1, "3"), ("", 1, ""), ("3,1", 2, None)])
+def test_one_process_sees_one_gpu(ours, processes, theirs, monkeypatch):
+    """With more in sight the trainer would spread each batch over all of them, in a way of its own."""
+    if ours is None:
+        monkeypatch.delenv("CUDA_VISIBLE_DEVICES", raising=False)
+    else:
+        monkeypatch.setenv("CUDA_VISIBLE_DEVICES", ours)
+    found = environment(TrainingBlock(processes=processes).to_json())
+    assert found.get("CUDA_VISIBLE_DEVICES") == theirs
 
 
 def test_whole_weights_are_trained_where_the_recipe_has_no_lora(tmp_path):

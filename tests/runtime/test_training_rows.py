@@ -1,6 +1,8 @@
 """What a rank judges becomes rows of its own file; the driver merges them. The solver is the driver's, over its server."""
 
 import json
+import socket
+import time
 
 import pytest
 
@@ -27,6 +29,7 @@ from tests.world import ASKS_TWICE, HARNESS, MISSES, PROSE, SOLVES
 
 PARENT = harness_value(Harness.of(HARNESS).tidied())
 RECIPE = {"updates": 2, "prompts": 2, "group": 4}
+ANSWERS = SOLVES.replace("    tools.lm(question)\n", "").replace("sum(int(n) for n in ", "len(")
 SAID = [SOLVES, MISSES, SOLVES, ASKS_TWICE]  # the third equals the first
 
 
@@ -137,6 +140,21 @@ def test_a_solver_that_is_down_gives_no_reward_and_says_why(job_file):
     asks, prose = table(job_file.parent, "completions")
     assert rewards[0] is None and rewards[1] == pytest.approx(0.0)
     assert "reward" not in asks and "gave no reply" in asks["trouble"] and "trouble" not in prose
+
+
+def test_no_step_waits_for_a_straggler_beyond_its_limit(job_file):
+    """The server takes the question and never answers; the others are judged, and the next update is not held up either."""
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        told = json.loads(job_file.read_text())
+        told["training"]["reward_timeout_s"] = 2.0
+        for _, reach in told["machine"]["models"]:
+            reach[SERVED] = f"http://127.0.0.1:{silent.getsockname()[1]}/v1"
+        job_file.write_text(json.dumps(told))
+        began = time.monotonic()
+        rewards = judged(job_file, 0, 1, 2, said=[ASKS_TWICE, ANSWERS, PROSE])
+        assert time.monotonic() - began < 2 * 2.0 + 4
+    assert rewards == [None, pytest.approx(0.3), pytest.approx(0.0)]
+    assert {row.get("trouble") for row in table(job_file.parent, "completions")} == {None, "no end within 2 s"}
 
 
 def test_the_ranks_share_the_limits_of_a_server(tmp_path):

@@ -32,8 +32,8 @@ class Processes:
         log = folder / (LAUNCH_LOG if self.count > 1 else log_name(0))
         with log.open("wb") as out:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", module, str(folder / JOB)],
-                env={**os.environ, **_environment(training), **child_environment()},
+                [sys.executable, "-m", module, str((folder / JOB).absolute())],
+                env={**os.environ, **environment(training), **child_environment()},
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=subprocess.STDOUT,
@@ -61,9 +61,11 @@ class Processes:
             self._process.wait()
 
 
-def _environment(training: Json) -> dict[str, str]:
-    threads = str(training["threads"])
+def environment(training: Json) -> dict[str, str]:
+    """What the processes are told beside the driver's own variables. One process takes one GPU, also where there are more."""
+    threads, visible = str(training["threads"]), os.environ.get("CUDA_VISIBLE_DEVICES", "0").split(",")
     return {
+        **({"CUDA_VISIBLE_DEVICES": visible[0]} if training["processes"] == 1 else {}),
         "OMP_NUM_THREADS": threads,
         "MKL_NUM_THREADS": threads,
         "TOKENIZERS_PARALLELISM": "false",
