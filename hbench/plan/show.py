@@ -28,11 +28,13 @@ def bounds(step: Step) -> dict[str, Bound]:
     if step.kind == "propose":
         return {"proposer": Bound(1, params["proposer"]["sampling"]["max_tokens"])}
     if step.kind == "demonstrate":
-        asked = len(_source(step, "contexts").params["entries"]) * params["per_context"]
-        return {"teacher": Bound(asked, asked * params["teacher"]["sampling"]["max_tokens"]), "solver": _trials(step, asked)}
+        parents = len(_source(step, "contexts").params["entries"])
+        asked = parents * params["per_context"]
+        teacher = Bound(asked, asked * params["teacher"]["sampling"]["max_tokens"])
+        return {"teacher": teacher, "solver": _trials(step, asked + parents)}
     if step.kind == "train_grpo":
         recipe = params["recipe"]
-        drawn = recipe["updates"] * recipe["prompts"] * recipe["group"]
+        drawn = recipe["updates"] * recipe["prompts"] * recipe["group"] * (1 + 2 * recipe["credit"].get("horizon", 0))
         return {"proposer": Bound(drawn, drawn * recipe["max_tokens"]), "solver": _trials(step, drawn)}
     return {}
 

@@ -54,9 +54,13 @@ def _sft(lay: Layout) -> Step:
 
 
 def _kept(lay: Layout) -> Step:
-    spec = lay.spec
-    recipe = [spec.train.to_json()["demonstrate"], spec.train.keep.to_json(), _context_recipe(lay, spec.seen)]
-    return lay.once("keep", recipe, lambda: _demonstrated(lay))
+    return lay.once("keep", _kept_recipe(lay), lambda: _demonstrated(lay))
+
+
+def _kept_recipe(lay: Layout) -> Json:
+    """All that decides which demonstrations are kept."""
+    train = lay.spec.train
+    return [train.to_json()["demonstrate"], train.keep.to_json(), _context_recipe(lay, lay.spec.seen)]
 
 
 def _demonstrated(lay: Layout) -> Step:
@@ -76,21 +80,21 @@ def _demonstrated(lay: Layout) -> Step:
 
 
 def _rl(lay: Layout) -> Step:
-    """GRPO, segment by segment."""
+    """GRPO, segment by segment. The optimizer starts anew with each, the learning rate rises in the first alone."""
     spec, recipe = lay.spec, lay.spec.train.grpo
     made = _sft(lay) if recipe.start == "sft" else None
     entries = _entries(spec.rl_families(), recipe.per_family or spec.train.contexts.per_family, recipe.stronger)
-    parents = recipe.to_json()["harnesses"] if recipe.stronger else []
+    parents = (recipe.to_json()["harnesses"] or _kept_recipe(lay)) if recipe.stronger else []
     contexts = _first_contexts(lay, spec.rl_families(), entries, parents)
     for segment in range(recipe.segments):
         if segment:
             contexts = _next_contexts(lay, made, contexts, entries, segment)
         params = {
             "model": _proposer(spec),
-            "recipe": {key: value for key, value in recipe.to_json().items() if key not in _OF_THE_PLAN},
+            "recipe": _segment_recipe(recipe, segment),
             "prompt": spec.proposer.prompt_json(),
             **_judged(lay, spec.rl_families()),
-            "report": spec.report.to_json(),
+            "report": lay.json(spec.report) if recipe.credit.kind == "discounted" else None,
             "seed": lay.seed("grpo", recipe.seed, segment),
         }
         inputs = {"contexts": contexts, **_scoring(lay, spec.rl_families())}
@@ -100,6 +104,11 @@ def _rl(lay: Layout) -> Step:
             inputs["checkpoint"] = made["checkpoint"]
         made = lay.step("train_grpo", params, inputs, Tag("train_grpo", f"GRPO, segment {segment}", segment))
     return made
+
+
+def _segment_recipe(recipe: Any, segment: int) -> Json:
+    told = {key: value for key, value in recipe.to_json().items() if key not in _OF_THE_PLAN}
+    return told | ({"warmup": 0} if segment else {})
 
 
 _OF_THE_PLAN = ("segments", "per_family", "stronger", "harnesses", "start", "carry")  # shapes the plan, not the step

@@ -150,11 +150,15 @@ class _Experiment(Block):
     @field_validator("grade")
     @classmethod
     def _family_gives(cls, value: str, info: ValidationInfo) -> str:
-        family = info.data.get("family")
-        names = family.grade_names() if hasattr(family, "grade_names") else (value,)
-        if value not in names:
-            raise wrong(f"family {family.kind} gives no grade '{value}'", f"it gives {', '.join(names)}")
+        cls.check_grade(value, info.data.get("family"))
         return value
+
+    @staticmethod
+    def check_grade(grade: str, family: Any) -> None:
+        """Raises an author's mistake for a grade that the family does not give."""
+        names = family.grade_names() if hasattr(family, "grade_names") else (grade,)
+        if grade not in names:
+            raise wrong(f"family {family.kind} gives no grade '{grade}'", f"it gives {', '.join(names)}")
 
     def models(self) -> list[ModelRef]:
         """Every model that this arm asks."""
@@ -197,6 +201,8 @@ class AdaptationSpec(_Experiment):
 
     @model_validator(mode="after")
     def _output_is_of_this_spec(self) -> Self:
+        if getattr(self.solver, "output", None):
+            raise wrong("solver.output: the solver is frozen", "output belongs to the proposer")
         if self.plan != "training" and getattr(self.proposer, "output", None):
             hint = "export one with `hbench model export`, and name its folder as adapter"
             raise wrong("proposer.output: only a training spec has checkpoints of its own", hint)

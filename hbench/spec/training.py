@@ -2,7 +2,15 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BeforeValidator, Field, ValidationError, ValidationInfo, WithJsonSchema, model_validator
+from pydantic import (
+    BeforeValidator,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
 
 from hbench.core.model import ModelRef
 from hbench.parts.part import Part, find, kinds
@@ -107,7 +115,10 @@ class GrpoBlock(_Optimised):
     learning_rate: Number = Field(1e-6, gt=0, description="1e-6 for all weights, 1e-5 for LoRA rank 32 of a 4 B model.")
     updates: Whole = Field(100, ge=1, description="Optimizer steps of each segment.")
     segments: Whole = Field(
-        1, ge=1, description="1: single-step RL. More: the contexts of each start from the candidates of the one before."
+        1,
+        ge=1,
+        description="1: single-step RL. More: the contexts of each start from the candidates of the one before, "
+        "with a fresh optimizer; only the first warms up.",
     )
     prompts: Whole = Field(4, ge=1, description="Edit contexts an update, over all processes.")
     group: Whole = Field(8, ge=2, description="Completions of each; the paper's number.")
@@ -168,10 +179,14 @@ class TrainBlock(Block):
 
     @model_validator(mode="after")
     def _have_what_they_need(self) -> Self:
+        if self.demonstrate and getattr(self.demonstrate.teacher, "output", None):
+            raise wrong("demonstrate.teacher: a checkpoint of this spec cannot teach it", "give teacher weights of its own")
         if self.sft and not self.demonstrate:
             raise wrong("sft needs demonstrate: a teacher and prompts")
         if self.grpo and self.grpo.start == "sft" and not self.sft:
             raise wrong("grpo.start is sft, but there is no sft", "write start: base")
+        if self.grpo and self.grpo.harnesses and not self.grpo.stronger:
+            raise wrong("grpo.harnesses are parents of no context", "set grpo.stronger to their share of the contexts")
         if self.grpo and self.grpo.stronger and not (self.grpo.harnesses or self.demonstrate):
             raise wrong("grpo.stronger needs stronger parents", "name them under grpo.harnesses, or demonstrate")
         return self
@@ -186,15 +201,39 @@ class TrainingSpec(AdaptationSpec):
     families: tuple[FamilyEntry, ...] = Field((), description="Families that every arm adapts; default: `family` alone.")
     train: TrainBlock = Field(default_factory=TrainBlock, description="How the proposer is trained.")
 
-    @model_validator(mode="after")
-    def _output_is_trained(self) -> Self:
-        output = getattr(self.proposer, "output", None)
-        if output and getattr(self.train, {"sft": "sft", "rl": "grpo"}[output]) is None:
-            field = {"sft": "train.sft", "rl": "train.grpo"}[output]
-            raise wrong(f"proposer.output is {output}, but there is no {field}")
-        if output and not (self.seen if output == "sft" else self.rl_families()):
+    @field_validator("seen", "rl_seen", "families")
+    @classmethod
+    def _each_is_one_family(cls, value: tuple[Part, ...] | None, info: ValidationInfo) -> Any:
+        names = [family.name for family in value or ()]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise wrong(f"the family {twice[0]} stands here twice", "blocks of one name are told apart nowhere: use two specs")
+        for family in value or ():
+            cls.check_grade(info.data.get("grade", "score"), family)
+        return value
+
+    @field_validator("train")
+    @classmethod
+    def _can_be_done(cls, value: TrainBlock, info: ValidationInfo) -> TrainBlock:
+        """What depends on the rest of the spec."""
+        said, rl = info.data, value.grpo
+        seen = {family.name for family in said.get("seen") or ()}
+        practised = {family.name for family in said.get("rl_seen") or ()} or seen
+        output = getattr(said.get("proposer"), "output", None)
+        field = {"sft": "sft", "rl": "grpo"}.get(output)
+        if field and getattr(value, field) is None:
+            raise wrong(f"proposer.output is {output}, but there is no train.{field}")
+        if field and not (practised if rl and output == "rl" else seen):
             raise wrong("there are no families to train on", "name them under seen")
-        return self
+        if output and rl and rl.stronger and not rl.harnesses and (other := sorted(practised - seen)):
+            raise wrong(
+                f"grpo.stronger: nobody demonstrates {other[0]}, so it has no stronger parent",
+                "name parents under grpo.harnesses, or the family under seen",
+            )
+        machine = said.get("machine")
+        if rl and machine and rl.prompts * rl.group % machine.training.processes:
+            drawn = f"{rl.prompts} prompts of {rl.group} completions"
+            raise wrong(f"grpo: {drawn} cannot be shared evenly by {machine.training.processes} processes")
+        return value
 
     def rl_families(self) -> tuple[Part, ...]:
         """The families of RL contexts."""
