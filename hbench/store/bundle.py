@@ -18,15 +18,16 @@ def open_bundle(folder: Path) -> Any:
     """A DuckDB connection in memory to what the bundle in `folder` holds, for the caller to close.
 
     A table that the bundle lacks is empty, a column that it lacks is NULL. Raises HbenchError when a file of rows is
-    not the one that bundle.json names, or a newer hbench wrote it.
+    not the one that bundle.json names, or one that it does not name, or a newer hbench wrote it.
     """
-    _check_rows(folder, read_manifest(folder))
+    listed = _checked(folder, read_manifest(folder))
     connection = memory()
     try:
         connection.execute("attach ':memory:' as texts")
         for table in TABLES.values():
             place = "texts.texts" if table.name == "texts" else f'"{table.name}"'
-            connection.execute(_table_sql(connection, place, table, folder / ROWS / f"{table.name}.parquet"))
+            file = folder / ROWS / f"{table.name}.parquet"
+            connection.execute(_table_sql(connection, place, table, file if file in listed else None))
         for view in views():
             connection.execute(view.sql)
         connection.execute("create temp view texts as select * from texts.texts")
@@ -48,16 +49,20 @@ def read_manifest(folder: Path) -> Json:
     return found
 
 
-def _check_rows(folder: Path, manifest: Json) -> None:
-    for name, known in manifest["files"].items():
-        if name.startswith(f"{ROWS}/"):
-            file = folder / name
-            if not file.is_file() or file_digest(file) != known["sha256"]:
-                raise HbenchError(f"{file} is not the file that {BUNDLE} names: it was changed, or not fetched whole")
+def _checked(folder: Path, manifest: Json) -> frozenset[Path]:
+    """The files of rows that bundle.json names; no other is opened."""
+    named = {folder / name: known["sha256"] for name, known in manifest["files"].items() if name.startswith(f"{ROWS}/")}
+    for file, known in named.items():
+        if not file.is_file() or file_digest(file) != known:
+            raise HbenchError(f"{file} is not the file that {BUNDLE} names: it was changed, or not fetched whole")
+    if stray := sorted(file for file in (folder / ROWS).glob("*.parquet") if file not in named):
+        raise HbenchError(f"{stray[0]} is named nowhere in {BUNDLE}: it was put there later, or taken off the list")
+    return frozenset(named)
 
 
-def _table_sql(connection: Any, place: str, table: Table, file: Path) -> str:
-    if not file.is_file():
+def _table_sql(connection: Any, place: str, table: Table, file: Path | None) -> str:
+    """file: None for a table that nobody wrote."""
+    if file is None:
         columns = ", ".join(f'"{c.name}" {c.type}' for c in table.columns)
         return f"create table {place} ({columns})"
     source = f"read_parquet('{quoted(file)}')"

@@ -74,6 +74,18 @@ def test_a_file_that_is_not_the_one_named_is_told(bundle, change):
         query(bundle, "select 1")
 
 
+def test_rows_that_bundle_json_does_not_name_are_not_read(bundle):
+    """Taken off the list, a file could be exchanged unnoticed."""
+    told = json.loads((bundle / "bundle.json").read_text())
+    del told["files"]["rows/rollouts.parquet"]
+    (bundle / "bundle.json").write_text(json.dumps(told))
+    _without_column(bundle / "rows/rollouts.parquet", "output_digest")
+    with pytest.raises(HbenchError, match="rollouts.parquet is named nowhere in bundle.json"):
+        query(bundle, "select 1")
+    (bundle / "rows/rollouts.parquet").unlink()
+    assert query(bundle, "select * from rollouts").rows == []
+
+
 @pytest.mark.parametrize(("text", "said"), [("{", "cannot be read"), ("[]", "cannot be read"), ('{"schema": 999}', "newer hbench")])
 def test_a_bundle_that_cannot_be_read_says_why(bundle, text, said):
     (bundle / "bundle.json").write_text(text)
