@@ -202,7 +202,7 @@ _ALL = (
     table("updates", "step", "step_key update name", "What a trainer logged at each optimizer step.", """
         step_key  VARCHAR  the training step
         update  BIGINT  optimizer step, from 1
-        name  VARCHAR  loss, reward, a term's name, kl, completion_tokens …; seconds, reward_seconds, reward_share …
+        name  VARCHAR  loss, reward, a term's name, kl, seconds …; failed_share: of edits that neither applied nor are no_change
         value  DOUBLE  the value; NULL for times and shares of time
         measured  DOUBLE, volatile  the same for times and shares of time: another machine takes another while
     """),

@@ -181,7 +181,7 @@ def test_a_job_is_read_as_it_was_written(tmp_path):
 def test_the_merge_takes_the_means_over_all_ranks():
     completions = [{"candidate": i, "update": 1 + i // 4, "reward": 0.5} for i in range(8)]
     completions[7]["reward"] = None  # no signal: counts nowhere
-    candidates = [{"candidate": i, "applied": i % 2 == 0} for i in range(8)]
+    candidates = [{"candidate": i, "outcome": ("applied", "no_block")[i % 2]} for i in range(8)]
     terms = [{"candidate": i, "term": "task_score", "value": float(i % 4 == 0)} for i in range(8)]
     assert means(completions, candidates, terms) == [
         {"update": 1, "name": "failed_share", "value": 0.5},
@@ -189,6 +189,14 @@ def test_the_merge_takes_the_means_over_all_ranks():
         {"update": 2, "name": "failed_share", "value": pytest.approx(1 / 3)},
         {"update": 2, "name": "task_score", "value": pytest.approx(1 / 3)},
     ]
+
+
+def test_an_explicit_no_change_is_no_failure():
+    """As in every exhibit: it parsed, and says that there is nothing to do."""
+    outcomes = ("applied", "no_change", "no_block", "search_not_found")
+    completions = [{"candidate": i, "update": 1, "reward": 0.0} for i in range(4)]
+    candidates = [{"candidate": i, "outcome": outcome} for i, outcome in enumerate(outcomes)]
+    assert means(completions, candidates, []) == [{"update": 1, "name": "failed_share", "value": 0.5}]
 
 
 def test_a_value_that_is_no_number_is_null_and_times_are_kept_apart(tmp_path):

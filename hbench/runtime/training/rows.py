@@ -104,15 +104,17 @@ def _update(line: bytes) -> int:
 
 
 def means(completions: Iterable[Row], candidates: Iterable[Row], terms: Iterable[Row]) -> list[dict[str, Json]]:
-    """Rows of `updates` over the completions of all ranks: each term's mean, and failed_share, the share without a harness.
+    """Rows of `updates` over the completions of all ranks: each term's mean, and failed_share.
 
-    A completion without a reward counts in neither.
+    failed_share: whose edit did not parse or apply; an explicit no-change is no failure. A completion without a reward
+    counts in neither.
     """
     update_of = {row["candidate"]: row["update"] for row in completions if row.get("reward") is not None}
     found: dict[tuple[int, str], list[float]] = defaultdict(list)
     for row in candidates:
         if row["candidate"] in update_of:
-            found[update_of[row["candidate"]], "failed_share"].append(float(not row["applied"]))
+            failed = row["outcome"] not in ("applied", "no_change")
+            found[update_of[row["candidate"]], "failed_share"].append(float(failed))
     for row in terms:
         if row["candidate"] in update_of:
             found[update_of[row["candidate"]], row["term"]].append(row["value"])
