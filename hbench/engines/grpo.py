@@ -85,6 +85,7 @@ def grpo_arguments(task: Task) -> Any:
         temperature=recipe["temperature"],
         top_p=recipe["top_p"],
         beta=recipe["kl"],
+        disable_dropout=True,  # else the same completion has another probability each time it is looked at
         epsilon=recipe["clip_low"],
         epsilon_high=recipe["clip_high"],
         # TRL averages bnpo over a micro-batch, which is the machine's affair; over a whole update it is dapo.

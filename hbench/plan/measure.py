@@ -17,7 +17,7 @@ def split(lay: Layout, role: str, draw: Json = None, round_: int | None = None, 
         "family": lay.json(spec.family),
         "role": role,
         "sizes": sizes or spec.splits.sizes(),
-        "allow_fewer": spec.splits.allow_fewer,
+        "allow_fewer": spec.splits.allow_fewer and sizes is None,  # other sizes shrink otherwise: splits might overlap
         "seed": lay.seed("questions"),
     }
     if draw is not None:

@@ -185,6 +185,13 @@ class TrainBlock(Block):
             raise wrong("sft needs demonstrate: a teacher and prompts")
         if self.grpo and self.grpo.start == "sft" and not self.sft:
             raise wrong("grpo.start is sft, but there is no sft", "write start: base")
+        if self.grpo and self.grpo.kl and (self.grpo.lora is None or self.grpo.lora.from_layer):
+            raise wrong("grpo.kl needs an adapter on every layer", "give lora without from_layer, or kl: 0")
+        if self.grpo and self.grpo.start == "sft" and self.sft and self.sft.lora and self.grpo.lora:
+            for name in ("rank", "alpha", "targets"):
+                had, wanted = getattr(self.sft.lora, name), getattr(self.grpo.lora, name)
+                if had != wanted:
+                    raise wrong(f"grpo.lora.{name} is {wanted}, but the SFT adapter it goes on from has {had}")
         if self.grpo and self.grpo.harnesses and not self.grpo.stronger:
             raise wrong("grpo.harnesses are parents of no context", "set grpo.stronger to their share of the contexts")
         if self.grpo and self.grpo.stronger and not (self.grpo.harnesses or self.demonstrate):
@@ -230,6 +237,8 @@ class TrainingSpec(AdaptationSpec):
                 "name parents under grpo.harnesses, or the family under seen",
             )
         machine = said.get("machine")
+        if rl and machine and rl.credit.kind == "discounted" and machine.training.generation != "transformers":
+            raise wrong("grpo.credit: further revisions are drawn by transformers alone", "machine.training.generation")
         if rl and machine and rl.prompts * rl.group % machine.training.processes:
             drawn = f"{rl.prompts} prompts of {rl.group} completions"
             raise wrong(f"grpo: {drawn} cannot be shared evenly by {machine.training.processes} processes")

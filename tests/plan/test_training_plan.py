@@ -130,6 +130,14 @@ def test_the_bound_counts_demonstrations_with_their_parents_and_further_revision
     assert bounds(steps(compile(spec(credit)), "rl", "train_grpo")[0])["proposer"].calls > 2 * drawn
 
 
+def test_training_never_shrinks_what_is_held_out(spec):
+    """allow_fewer shrank a short pool's evaluation split in training alone: seven held-out questions were trained on."""
+    plan = compile(spec("splits.allow_fewer=true"))
+    training = [s for s in steps(plan, "rl", "split") + steps(plan, "sft", "split") if s.params["sizes"]["scoring"] == 5]
+    assert training and not any(s.params["allow_fewer"] for s in training)
+    assert all(s.params["allow_fewer"] for s in steps(plan, "base", "split"))
+
+
 def test_a_block_is_told_once_for_a_whole_plan(spec):
     lay = Layout(spec=spec().arms["base"])
     assert lay.json(lay.spec.family) is lay.json(lay.spec.family)

@@ -1,6 +1,7 @@
 """A training step runs in a process of its own: what comes back, what is said when it fails, how it is stopped."""
 
 import json
+import shutil
 import subprocess
 import sys
 import threading
@@ -56,6 +57,18 @@ def test_a_finished_training_is_taken_as_it_is(once):
     again = tiny.train()
     assert again.checkpoint == made.checkpoint and losses(again) == losses(made)
     assert time.monotonic() - began < 2
+
+
+def test_a_commit_that_was_cut_short_can_be_made_again(tmp_path, monkeypatch):
+    """The commit had moved what was trained, and was killed before its rename: the step failed for good. Meanwhile this is
+    also a machine of a cluster, whose variables are of ranks that nobody starts here."""
+    monkeypatch.setenv("RANK", "3")
+    monkeypatch.setenv("WORLD_SIZE", "4")
+    tiny = Tiny.made(tmp_path)
+    made, before = (whole := tiny.train()), weights(whole.folder)
+    shutil.rmtree(made.folder)
+    again = tiny.train()
+    assert weights(again.folder) == before and again.checkpoint == made.checkpoint and losses(again) == losses(made)
 
 
 def test_equal_trainings_give_equal_weights(once, tmp_path):

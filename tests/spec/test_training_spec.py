@@ -54,6 +54,13 @@ def test_another_checkpoint_is_another_spec(project):
         (("train.grpo.harnesses=[harnesses/one_call.py]",), "grpo.harnesses are parents of no context"),
         (("train.grpo.stronger=0.5", "rl_seen=[four]"), "nobody demonstrates four, so it has no stronger parent"),
         (("machine.training.processes=3",), "4 prompts of 8 completions cannot be shared evenly by 3 processes"),
+        (("train.grpo.kl=0.1", "train.grpo.lora=null"), "grpo.kl needs an adapter on every layer"),
+        (("train.grpo.kl=0.1", "train.grpo.lora={from_layer: 2}"), "grpo.kl needs an adapter on every layer"),
+        (("train.grpo.lora={rank: 4}",), "grpo.lora.rank is 4, but the SFT adapter it goes on from has 16"),
+        (
+            ("train.grpo.credit={kind: discounted}", "machine.training.generation=vllm_colocate"),
+            "further revisions are drawn by transformers alone",
+        ),
         (("train.demonstrate.teacher.output=sft",), "a checkpoint of this spec cannot teach it"),
         (("solver.output=sft",), "solver.output: the solver is frozen"),
         (("train.grpo.credit={kind: delayed}",), "train.grpo.credit"),

@@ -14,7 +14,7 @@ from hbench.runtime.training.job import in_process, write_job
 from hbench.runtime.training.processes import JOB, LAUNCH_LOG, Processes, trouble_file, wait_until_gone, why
 from hbench.runtime.training.rows import Progress, cut, lines, means, rows_file, rows_files
 
-FOLDER, TRAINED = "train", "trained.json"
+FOLDER, TRAINED, FINAL = "train", "trained.json", "final"
 NEEDED = ("torch", "transformers", "trl", "peft", "accelerate", "datasets")
 # What a step reads of the rows it made; all other tables go straight into its part folder, an update at a time.
 RETURNED = ("updates", "completions", "candidates", "reward_terms")
@@ -26,11 +26,17 @@ def train(services: Any, part: Part, job: TrainingJob, told: Callable[[int, int]
     folder.mkdir(exist_ok=True)
     _check_installed()
     wait_until_gone(folder, services.check)
-    if not (folder / TRAINED).exists():
+    if not _made(folder):
         with services.alone():
             _prepare(folder, job, services)
             _run(folder, job, services, told)
     return _collected(folder, part)
+
+
+def _made(folder: Path) -> bool:
+    """Whether everything was trained. What a commit that was cut short had moved away is saved again, from the last
+    checkpoint."""
+    return (folder / TRAINED).exists() and (folder / FINAL).is_dir()
 
 
 def _check_installed() -> None:
@@ -62,7 +68,7 @@ def _run(folder: Path, job: TrainingJob, services: Any, told: Callable[[int, int
     processes = Processes(folder, services.machine.training)
     with services.ending(processes):
         code = processes.wait(look)
-    if code or not (folder / TRAINED).exists():
+    if code or not _made(folder):
         raise why(folder, code, processes.count)
     told(total, total)
 

@@ -33,7 +33,7 @@ class Processes:
         with log.open("wb") as out:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", module, str((folder / JOB).absolute())],
-                env={**os.environ, **environment(training), **child_environment()},
+                env={**_ours(), **environment(training), **child_environment()},
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=subprocess.STDOUT,
@@ -59,6 +59,14 @@ class Processes:
             except ProcessLookupError:
                 pass
             self._process.wait()
+
+
+# A scheduler of a cluster sets these for its own processes: a trainer that sees them waits for ranks that nobody starts.
+OF_RANKS = ("RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "GROUP_RANK")
+
+
+def _ours() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name not in OF_RANKS}
 
 
 def environment(training: Json) -> dict[str, str]:
