@@ -62,6 +62,10 @@ def edited(said: str) -> str:
     return candidate.harness.text
 
 
+PASTED = edited(rows("paste")[0]["reply"])
+SOLVED_BY_PASTING = ("basic_arithmetic", "bitwise_arithmetic")  # of the unseen families; their list and the exhibit say so
+
+
 def added(said: str) -> list[str]:
     """The lines that a reply puts before `# code`."""
     return said.split("=======\n")[1].split("\n>>>>>>> REPLACE")[0].split("\n")[:-1]
@@ -78,6 +82,20 @@ def test_each_unseen_family_names_its_nearest_seen_ones():
     near = listed("unseen", "near")
     assert list(near) == LISTS["unseen"] and all(near.values())
     assert {family for families in near.values() for family in families} < set(SEEN)
+
+
+def test_whoever_shows_the_edit_that_solves_an_unseen_family_is_named_near_it():
+    """bitwise_arithmetic left out two of the families that show `answer = calc(question)`, which scores 1.00 on it."""
+    showing = {family for family, said in replies_by_family("demonstrations").items() if PASTED in map(edited, said)}
+    near = listed("unseen", "near")
+    assert showing == {"chain_sum", "decimal_arithmetic", "work_out"}
+    assert all(showing <= set(near[family]) for family in SOLVED_BY_PASTING)
+
+
+def test_no_oracle_is_a_demonstration_but_those_that_the_lists_own_up_to():
+    shown = {edited(reply) for said in replies_by_family("demonstrations").values() for reply in said}
+    equal = {family for family, (said,) in replies_by_family("oracle").items() if edited(said) in shown}
+    assert equal == {"decimal_chain_sum", "products", "word_sequence_reversal"} < set(LISTS["tuning"])
 
 
 @pytest.mark.slow
@@ -193,6 +211,11 @@ def test_every_demonstration_completes_and_is_right_on_eight_questions_in_the_ja
 def test_every_oracle_edit_is_right_on_32_questions_in_the_jail():
     edits = [(family, edited(said)) for family, (said,) in replies_by_family("oracle").items()]
     assert {family: got for (family, _), got in scores(edits, 32).items() if got != [1.0] * 32} == {}
+
+
+@pytest.mark.slow
+def test_the_pasted_demonstration_already_solves_two_unseen_families():
+    assert {got == [1.0] * 32 for _, got in scores([(f, PASTED) for f in SOLVED_BY_PASTING], 32).items()} == {True}
 
 
 @pytest.mark.slow
