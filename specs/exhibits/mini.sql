@@ -2,6 +2,21 @@
 -- and what they are.
 with
 
+-- What sft is rewarded by: an arm trained on other weights would else be compared on another scale.
+weights as (
+  select
+    l.spec_digest,
+    t.term,
+    max(t.weight) as weight
+  from counted_steps as l
+  join reward_terms as t
+    using (step_key)
+  where l.purpose = 'reward'
+    and l.arm = 'sft'
+    and l.spec_digest in (select unnest($specs))
+  group by all
+),
+
 -- Rewards are of the scoring questions, as in training.
 rewarded as (
   select
@@ -11,11 +26,14 @@ rewarded as (
     l.seed,
     l.round,
     l.slot,
-    sum(t.weight * t.value order by t.term) as reward,
+    sum(w.weight * t.value order by t.term) as reward,
     max(t.value) filter (where t.term = 'completed') as completed
   from counted_steps as l
   join reward_terms as t
     using (step_key)
+  left join weights as w
+    on w.spec_digest = l.spec_digest
+    and w.term = t.term
   where l.purpose = 'reward'
     and l.spec_digest in (select unnest($specs))
   group by all
@@ -26,32 +44,13 @@ forms as materialized (
   from training_forms($specs)
 ),
 
-proposed as materialized (
-  select *
-  from arm_proposals
-  where spec_digest in (select unnest($specs))
-),
-
--- Each edit is read once, however often it was proposed.
 edits as materialized (
   select
-    e.parent_id,
-    e.harness_id,
-    edit_flow(parent.text, made.text) as edit,
-    same_form(made.text) as form
-  from (
-    select distinct
-      parent_id,
-      harness_id
-    from proposed
-    where harness_id is not null
-  ) as e
-  join harnesses as parent
-    on parent.harness_id = e.parent_id
-    and parent.path = 'harness.py'
-  join harnesses as made
-    on made.harness_id = e.harness_id
-    and made.path = 'harness.py'
+    parent_id,
+    harness_id,
+    edit_flow(before, after) as edit,
+    same_form(after) as form
+  from proposed_edits($specs)
 ),
 
 read as (
@@ -61,11 +60,12 @@ read as (
     r.completed,
     e.edit,
     e.form
-  from proposed as p
+  from arm_proposals as p
   left join edits as e
     using (parent_id, harness_id)
   left join rewarded as r
     using (spec_digest, arm, family, seed, round, slot)
+  where p.spec_digest in (select unnest($specs))
 ),
 
 marked as (

@@ -73,6 +73,16 @@ def test_reward_and_terms_are_means_over_proposals():
     assert [cell(exhibit, "sft", c) for c in columns] == [0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 1.0]
 
 
+def test_every_arm_is_rewarded_by_the_weights_of_sft():
+    """rl_task_only was weighed by its own, 0 for all but the task score: equal edits had a lower reward by construction."""
+    same = trial(MAX, 1.0, task_score=1.0, completed=1.0)
+    study = Training(arm("sft", same), arm("rl_task_only", same))
+    for row in study.rows["reward_terms"][2:]:
+        row["weight"] = {"task_score": 1.0, "completed": 0.0}[row["term"]]
+    exhibit = study.exhibit("mini")
+    assert [cell(exhibit, "rl_task_only", c) for c in ("reward", "reward_difference")] == [1.0, 0.0]
+
+
 def test_bare_dumps_hard_coded_answers_and_idle_harnesses_are_shares_of_all_proposals():
     idle = trial(FIXED, 0.0, dev=0.0, completed=1.0)
     exhibit = Training(arm("rl_0", trial(DUMP, 1.0, completed=1.0), idle, idle, Trial("no_block"))).exhibit("mini")
@@ -98,6 +108,7 @@ def test_demonstrations_count_for_every_arm_and_what_rl_made_for_its_own_alone()
     exhibit = study.exhibit("mini")
     assert [cell(exhibit, row, "copied") for row in ("base", "rl", "multistep")] == [0.5, 1.0, 0.5]
     assert cell(exhibit, "rl", "uncopied") is None
+    assert [cell(exhibit, row, "uncopied_families") for row in ("base", "rl")] == [1, 0], "families left out are told"
 
 
 def test_a_fixed_harness_has_a_score_and_nothing_that_proposals_have():

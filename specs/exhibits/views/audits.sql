@@ -1,4 +1,4 @@
--- What proposals are, by their sources and by what happened when they were run. Needs the views of proposals.sql.
+-- What proposals are, by their sources and by what happened when they were run. Needs the views of proposals.sql and edits.sql.
 
 -- One row a proposal of these specs. By its source (null after a failed edit): flow, see proposal_flow. By its rollouts
 -- on scoring and held-out questions: shares in which code of the solver was run and shown, in which the harness answered
@@ -6,31 +6,12 @@
 create or replace temporary macro audited_proposals(specs) as table
 with
 
-proposed as materialized (
-  select *
-  from arm_proposals
-  where spec_digest in (select unnest(specs))
-),
-
--- Each edit is read once, however often it was proposed.
 edits as materialized (
   select
-    e.parent_id,
-    e.harness_id,
-    proposal_flow(parent.text, made.text) as flow
-  from (
-    select distinct
-      parent_id,
-      harness_id
-    from proposed
-    where harness_id is not null
-  ) as e
-  join harnesses as parent
-    on parent.harness_id = e.parent_id
-    and parent.path = 'harness.py'
-  join harnesses as made
-    on made.harness_id = e.harness_id
-    and made.path = 'harness.py'
+    parent_id,
+    harness_id,
+    proposal_flow(before, after) as flow
+  from proposed_edits(specs)
 ),
 
 flows as materialized (
@@ -44,9 +25,10 @@ flows as materialized (
     p.outcome,
     p.failed,
     e.flow
-  from proposed as p
+  from arm_proposals as p
   left join edits as e
     using (parent_id, harness_id)
+  where p.spec_digest in (select unnest(specs))
 ),
 
 ran as (
