@@ -1,4 +1,4 @@
-"""The tables and views as DuckDB has them: made from store/tables.py and store/views.sql, comments included."""
+"""The tables and views as DuckDB has them: made from store/tables.py and store/views.py, comments included."""
 
 import hashlib
 from collections.abc import Iterator

@@ -1,9 +1,11 @@
-"""What two exhibits share, as SQL: store/views.sql, each view with its comment above it."""
+"""What two exhibits share, as SQL: store/views*.sql, each view with its comment above it."""
 
 import re
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+
+FILES = ("views.sql", "views_calls.sql")  # of steps and their scores; of tool calls and what they cost
 
 
 @dataclass(frozen=True)
@@ -18,7 +20,7 @@ class View:
 @cache
 def views() -> tuple[View, ...]:
     """Every view, in an order in which they can be made."""
-    text = (Path(__file__).parent / "views.sql").read_text()
+    text = "\n".join((Path(__file__).parent / name).read_text() for name in FILES)
     return tuple(_view(piece) for piece in re.split(r"^(?=-- \w+: )", text, flags=re.M)[1:])
 
 
