@@ -10,6 +10,7 @@ from hbench.core.digest import Json
 from hbench.core.failure import StepError
 from hbench.core.folder_digest import folder_digest
 from hbench.core.model import ModelRef
+from hbench.core.published import without_places
 from hbench.core.training import Task
 from hbench.engines import embedded
 from hbench.engines.local_model import compute_dtype, is_adapter, merged, source, told_plainly
@@ -101,6 +102,10 @@ def _continued(model: Any, files: Path, lora: Json | None) -> Any:
     for name, had, wanted in (("rank", config.r, lora["rank"]), ("alpha", config.lora_alpha, lora["alpha"])):
         if had != wanted:
             raise StepError(f"the adapter to go on from has {name} {had:g}, the recipe says {wanted:g}")
+    wanted = set(_linear_layers(model) if lora["targets"] == "all-linear" else lora["targets"])
+    if set(config.target_modules) != wanted:
+        had = ", ".join(sorted(config.target_modules))
+        raise StepError(f"the adapter to go on from is on {had}, the recipe says {', '.join(sorted(wanted))}")
     config.lora_dropout = lora.get("dropout") or 0.0
     model = PeftModel.from_pretrained(model, str(files), config=config, is_trainable=True)
     for name, weight in model.named_parameters():
@@ -140,7 +145,7 @@ def _save_adapter(model: Any, folder: Path, base: str | None, state: Mapping | N
     weights = get_peft_model_state_dict(model, state_dict=state, save_embedding_layers=False)
     save_file({name: _rounded(weights[name]) for name in sorted(weights)}, folder / WEIGHTS, metadata={"format": "pt"})
     config = model.peft_config["default"].to_dict()
-    config |= {"base_model_name_or_path": base, "inference_mode": True}
+    config |= {"base_model_name_or_path": without_places(base), "inference_mode": True}
     kept = {key: value for key, value in config.items() if key not in LEFT_OUT and value not in (None, {})}
     kept["target_modules"] = sorted(kept["target_modules"])  # a set: without an order of its own
     _write_json(folder / CONFIG, kept)

@@ -13,7 +13,7 @@ from typing import Any
 from hbench.core.digest import Json
 from hbench.core.failure import HbenchError
 from hbench.core.folder_digest import file_digest
-from hbench.core.published import ADAPTERS, BUNDLE, ROWS, SPECS
+from hbench.core.published import ADAPTERS, BUNDLE, ROWS, SPECS, without_places
 from hbench.exhibits.arm_checkpoints import ArmCheckpoints, arm_checkpoints
 from hbench.exhibits.sources import Source, count_newest_runs, load_sources, plain_name
 from hbench.store.bundle_rows import EVENT_TEXTS, STEP_TABLES, choose, write_rows
@@ -126,6 +126,9 @@ def _runs(connection: Any, sources: Sequence[Source]) -> list[Json]:
         if absent := [point for point in source.points if point not in found]:
             told = f"{len(absent)} of {len(source.points)} specs of {source.name} have no finished run"
             raise HbenchError(f"{told}: `hbench run {source.name}`")
+    names = [plain_name(source.name) for source in sources]
+    if twice := [name for name in names if names.count(name) > 1]:
+        raise HbenchError(f"two specs would be called {twice[0]}: a bundle keeps no folders; publish them apart")
     wanted = {point for source in sources for point in source.points}
     return [run for digest, run in sorted(found.items()) if digest in wanted]
 
@@ -158,7 +161,7 @@ def _write_specs(connection: Any, folder: Path) -> None:
     """Each spec as it was resolved, under its name and the beginning of its digest."""
     folder.mkdir()
     rows = connection.execute(
-        "select name, spec_digest, text from specs "
+        "select text_without_places(name), spec_digest, yaml_without_places(text) from specs "
         "where spec_digest in (select spec_digest from published_runs) order by all"
     ).fetchall()
     for name, digest, text in rows:
@@ -177,7 +180,7 @@ def _write_adapters(connection: Any, results: Path, asked: tuple[Sequence[Source
     arms = arms.without(left)
     for name, step in arms.steps.items():
         (part / ADAPTERS).mkdir(exist_ok=True)
-        put_checkpoint(card(step, connection), step.files, part / ADAPTERS / name)
+        put_checkpoint(without_places(card(step, connection)), step.files, part / ADAPTERS / name)
     return arms
 
 
@@ -210,9 +213,9 @@ def _manifest(name: str, counted: tuple[Sequence[Source], Sequence[Json]], arms:
         "date": max(run["ended"] for run in runs),
         "note": GOLD,
         "schema": SCHEMA,
-        "specs": {plain_name(s.name): {"points": dict(s.points), "arms": list(s.arms)} for s in sources},
+        "specs": {plain_name(s.name): {"points": without_places(dict(s.points)), "arms": list(s.arms)} for s in sources},
         "arms": dict(arms.of_arm),
-        "adapters": {name: {**step.checkpoint, "step": step.key} for name, step in arms.steps.items()},
+        "adapters": {name: {**without_places(step.checkpoint), "step": step.key} for name, step in arms.steps.items()},
         "runs": [run["run_id"] for run in runs],
         "commits": sorted({run["commit"] for run in runs if run["commit"]}),
         "versions": {library: sorted(found) for library, found in sorted(versions.items())},

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from hbench.core.published import without_places
 from hbench.exhibits.sql_functions import add_functions
 
 
@@ -30,8 +31,8 @@ def load_sources(connection: Any, names: Sequence[str]) -> list[Source]:
 
 
 def plain_name(name: str) -> str:
-    """A spec's name as bundles know it: without specs/ and .yaml, with the overrides that are part of it."""
-    path, *more = shlex.split(name)
+    """A spec's name as bundles know it: without specs/, .yaml and folders of the machine, with its overrides."""
+    path, *more = without_places(shlex.split(name))
     return shlex.join([path.removeprefix("specs/").removesuffix(".yaml"), *more])
 
 

@@ -10,7 +10,7 @@ from pydantic_core import PydanticKnownError
 from hbench.core.digest import Json
 from hbench.core.failure import HbenchError
 from hbench.core.folder_digest import folder_digest
-from hbench.core.published import ADAPTERS, CARD, PREFIX, bundle_names, find_bundle
+from hbench.core.published import ADAPTERS, CARD, PREFIX, bundle_names, find_bundle, without_places
 from hbench.spec.block import wrong
 from hbench.spec.files import NamedFile, remembered
 from hbench.spec.problems import did_you_mean
@@ -31,7 +31,7 @@ class AdapterFolder(NamedFile):
         known, commit = base.get("weights"), base.get("revision")
         if commit and revision:
             return commit == revision
-        return known is None or known == weights
+        return known is None or known in (weights, without_places(weights))  # a bundle tells no folder
 
 
 @remembered

@@ -1,9 +1,11 @@
 """Which rows go into a bundle: those of some specs' newest runs, and what they point at; nothing about the machine."""
 
+import json
 from collections.abc import Container, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
+from hbench.core.published import without_places
 from hbench.store.parquet import quoted
 from hbench.store.table import Table
 from hbench.store.tables import TABLES
@@ -27,7 +29,8 @@ MADE_ANEW = frozenset({"exhibit_cells", "folded"})  # what the rest gives again,
 EVENT_TEXTS = "event_texts"  # what harnesses asked and were answered; the rows of `events` stay
 STEP_TABLES = tuple(t.name for t in TABLES.values() if t.sort == "step")
 
-# What tells of the machine that ran, of its folders and its servers, stays there.
+# What tells of the machine that ran, of its folders and its servers, stays there. A digest is that of what ran: where a
+# path is left out, what stands here no longer gives it.
 _ADDRESS = r"(\w+://|/)\S*"
 _WITHOUT_PLACES = {
     "runs.machine": "json_object('cores', machine -> 'cores', 'memory_gb', machine -> 'memory_gb')",
@@ -36,6 +39,17 @@ _WITHOUT_PLACES = {
     "models.engine": f"trim(regexp_replace(engine, '{_ADDRESS}', '', 'g'))",
     "completions.trouble": f"regexp_replace(trouble, '{_ADDRESS}', '…', 'g')",
     "specs.file": "if(starts_with(file, '/'), parse_filename(file), file)",
+    "specs.text": "yaml_without_places(text)",
+    **{
+        f"{table}.{column}": f"text_without_places({column})"
+        for table, column in (("specs", "name"), ("models", "model"), ("models", "revision"), ("events", "model"),
+                              ("checkpoints", "base_model"))
+    },
+    **{
+        f"{table}.{column}": f"json_without_places({column}::varchar)::json"
+        for table, column in (("specs", "point"), ("steps", "params"), ("steps", "value"), ("models", "sampling"),
+                              ("models", "identity"))
+    },
 }
 
 
@@ -43,6 +57,30 @@ def choose(connection: Any, run_ids: Sequence[str]) -> None:
     """Makes the temporary tables that `write_rows` reads: these runs, and the steps that each of them has finished."""
     connection.execute(_RUNS, [run_ids])
     connection.execute(_STEPS)
+    known = {name for (name,) in connection.execute("select function_name from duckdb_functions()").fetchall()}
+    for function in (text_without_places, json_without_places, yaml_without_places):
+        if function.__name__ not in known:
+            connection.create_function(function.__name__, function, ["VARCHAR"], "VARCHAR")
+
+
+def text_without_places(text: str) -> str:
+    return without_places(text)
+
+
+def json_without_places(text: str) -> str:
+    """JSON as it was where it holds no absolute path."""
+    if "/" not in text or (kept := without_places(before := json.loads(text))) == before:
+        return text
+    return json.dumps(kept, ensure_ascii=False)
+
+
+def yaml_without_places(text: str) -> str:
+    """A resolved spec, written as hbench writes it."""
+    import yaml
+
+    if (kept := without_places(before := yaml.safe_load(text))) == before:
+        return text
+    return yaml.safe_dump(kept, sort_keys=False, allow_unicode=True, width=120)
 
 
 _RUNS = """

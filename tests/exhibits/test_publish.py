@@ -203,3 +203,33 @@ def test_what_a_library_family_takes_from_data_goes_only_on_the_users_word():
     mixed = {"datasets": [{"name": "gcd"}, {"name": "rush_hour"}]}
     assert not makes_its_own({"kind": "reasoning_gym", "name": "composite", "settings": mixed})
     assert not makes_its_own({}) and not makes_its_own({"kind": "multihop_qa", "name": "musique"})
+
+
+PLACED = """\
+extends: trained
+name: placed ${proposer.sampling.extra.cache}
+proposer: {weights: /home/someone/models/tiny, as_of: 2026-01-01, sampling: {extra: {cache: "/scratch/my cache/x.jsonl", mode: /no_think}}}
+"""
+
+
+def test_folders_of_the_machine_are_left_out_of_specs_rows_names_and_cards(tmp_path, monkeypatch):
+    """A resolved spec, step params, bundle.json and adapter cards used to keep `family.documents=/tmp/…` and weights folders."""
+    monkeypatch.chdir(tmp_path)
+    write_specs(tmp_path)
+    Path("specs/placed.yaml").write_text(PLACED)
+    put_study(tmp_path / "results", "placed")
+    name = f"{tmp_path}/specs/placed.yaml proposer.weights=/home/someone/models/tiny"
+    bundle = publish(tmp_path / "results", [name], "mini").folder
+    told = [str(contents(bundle)), *(f.name for f in bundle.rglob("*"))]
+    told += [f.read_text() for f in bundle.rglob("*") if f.suffix in (".json", ".yaml", ".md")]
+    assert [text for text in told if "someone" in text or "scratch" in text or str(tmp_path) in text] == []
+    assert list(manifest(bundle)["specs"]) == ["placed proposer.weights=tiny"]
+    arm = yaml.safe_load(query(bundle, "select text from specs").rows[0][0])["arms"]["base"]
+    assert arm["proposer"]["sampling"]["extra"] == {"cache": "x.jsonl", "mode": "/no_think"}
+    Path("specs/again.yaml").write_text("extends: placed\nproposer: {adapter: published/mini/sft}\n")
+    assert load("again"), "the folder is still known to hold the weights that it was trained on"
+
+
+def test_a_spec_without_paths_is_published_as_it_was_hashed(bundle):
+    spec = load("trained")[0]
+    assert query(bundle, "select text, spec_digest from specs").rows == [(spec.text, spec.digest)]
