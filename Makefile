@@ -41,13 +41,13 @@ train-smoke: install
 	.venv/bin/python -m pytest -s tests/runtime/test_train_smoke.py
 
 # Test files run side by side, as many at once as there are cores, at most four.
-TESTS = .venv/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile
+TESTS = .venv/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
 
 test: install
-	$(TESTS)
+	$(TESTS) -m "not long"
 
 unit: install
-	$(TESTS) -m "not slow"
+	$(TESTS) -m "not slow and not long"
 
 bench: install
 	.venv/bin/python tests/bench/overhead.py

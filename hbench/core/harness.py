@@ -7,6 +7,7 @@ from functools import cached_property
 from typing import Self
 
 from hbench.core.digest import digest
+from hbench.core.syntax import parse
 
 ENTRY = "harness.py"  # adaptation: this one file, with `run(question, tools) -> str`
 
@@ -45,7 +46,7 @@ def tidy_source(text: str) -> str:
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     stripped = "\n".join(line.rstrip(" \t") for line in lines.split("\n")).rstrip("\n") + "\n"
     try:
-        same = ast.dump(ast.parse(lines)) == ast.dump(ast.parse(stripped))
+        same = ast.dump(parse(lines)) == ast.dump(parse(stripped))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         same = False
     return stripped if same else lines

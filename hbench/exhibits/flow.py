@@ -7,6 +7,7 @@ happen; flow_trace.py tells what did. Lines count from 1.
 import ast
 from collections.abc import Mapping, Sequence
 
+from hbench.core.syntax import parse
 from hbench.exhibits.flow_origins import Call, Origins, Walked
 from hbench.exhibits.flow_walk import walk
 
@@ -42,7 +43,7 @@ def flow_marks(source: str) -> dict[str, list[int]] | None:
 def prompt_only(before: str, after: str) -> bool | None:
     """Whether two sources differ, and in their texts alone; None where one cannot be read."""
     try:
-        one, two = (ast.parse(source) for source in (before, after))
+        one, two = (parse(source) for source in (before, after))
         if ast.dump(one) == ast.dump(two):
             return False
         return ast.dump(_Blanked().visit(one)) == ast.dump(_Blanked().visit(two))

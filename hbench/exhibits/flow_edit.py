@@ -6,6 +6,7 @@ from difflib import SequenceMatcher
 from itertools import takewhile
 
 from hbench.core.digest import text_digest
+from hbench.core.syntax import parse
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
 
@@ -53,14 +54,14 @@ def _added(old: list[str], new: list[str]) -> list[str]:
 def _read(lines: list[str]) -> list[ast.stmt]:
     """Their statements; where they hold parts of some, each line as far as it can be read alone."""
     try:
-        return ast.parse(textwrap.dedent("\n".join(lines))).body
+        return parse(textwrap.dedent("\n".join(lines))).body
     except SyntaxError:
         return [statement for line in lines for statement in _alone(line.strip())]
 
 
 def _bare(source: str) -> ast.Module:
     """Without docstrings."""
-    tree = ast.parse(source)
+    tree = parse(source)
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | Function) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:] or [ast.Pass()]
@@ -93,7 +94,7 @@ def _locals(tree: ast.Module) -> set[str]:
 def _alone(line: str) -> list[ast.stmt]:
     for written in (line, f"{line}\n    pass", f"if True:\n    pass\n{line}\n    pass"):
         try:
-            return ast.parse(written).body
+            return parse(written).body
         except SyntaxError:
             continue
     return []

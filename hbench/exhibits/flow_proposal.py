@@ -8,6 +8,7 @@ import ast
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from hbench.core.syntax import parse
 from hbench.exhibits.flow import flow_marks, prompt_only
 from hbench.exhibits.flow_origins import Origin, Walked
 from hbench.exhibits.flow_values import defined_in
@@ -68,7 +69,7 @@ def new_helpers(before: str, after: str) -> set[str] | None:
 def _functions(source: str) -> dict[str, bool]:
     """Name -> whether it names the tools."""
     found: dict[str, bool] = {}
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parse(source)):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
             inside = ast.walk(node)
             found[node.name] = any(isinstance(each, ast.Name | ast.arg) and _named(each) == "tools" for each in inside)

@@ -9,6 +9,8 @@ import re
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
+from hbench.core.syntax import parse
+
 SHOWN = 0.5  # share of a search's titles, but for those in replies, that a request must hold to show its passages
 LEAST = 4  # letters of a word that tells something
 
@@ -57,7 +59,7 @@ def used_helper(helpers: Collection[str], answers: bool, answer: str, events: Se
 def calls_one(code: str, names: Collection[str]) -> bool:
     """Whether code calls a function of one of these names outside the function itself."""
     try:
-        tree = ast.parse(code)
+        tree = parse(code)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return any(re.search(rf"(?<!def )\b{re.escape(name)}\s*\(", code) for name in names)
     todo: list[ast.AST] = [tree]

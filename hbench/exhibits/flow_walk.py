@@ -7,6 +7,7 @@ is not known is the union of all that goes into it: a flow found here may happen
 import ast
 from collections.abc import Collection, Sequence
 
+from hbench.core.syntax import parse
 from hbench.exhibits.flow_origins import NOTHING, Function, Here, Origin, Origins, State, Walked
 from hbench.exhibits.flow_values import ROUNDS, TOOLS, Values, root_of, whole
 
@@ -20,7 +21,7 @@ def walk(source: str, marked: Collection[str] = ()) -> Walked | None:
     """
     try:
         walker = _Walk(marked)
-        walker.block(ast.parse(source).body, Here(walker.module))
+        walker.block(parse(source).body, Here(walker.module))
         run = walker.functions.get("run")
         if run is None:
             return None

@@ -1,6 +1,5 @@
 """Files that a spec names, read when the spec is read: prompts, harness sources, recorded replies."""
 
-import ast
 import hashlib
 from functools import cache
 from pathlib import Path
@@ -12,6 +11,7 @@ from hbench.core.digest import Json
 from hbench.core.failure import HbenchError
 from hbench.core.harness import ENTRY, Harness
 from hbench.core.places import find_file, roots
+from hbench.core.syntax import parse
 from hbench.spec.block import wrong
 from hbench.spec.problems import did_you_mean
 
@@ -70,7 +70,7 @@ def read_harness(name: str) -> HarnessSource:
     path, content = _read(name, "harnesses/*.py")
     try:
         text = content.decode("utf-8-sig")
-        ast.parse(text)
+        parse(text)
     except UnicodeDecodeError:
         raise wrong(f"{name} is not UTF-8 text") from None
     except (SyntaxError, ValueError, RecursionError) as error:

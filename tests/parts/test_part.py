@@ -8,6 +8,7 @@ from hbench.parts.part import build, find, kinds
 EXAMPLES = {
     "families/reasoning_gym": {"name": "maze", "format": "varied"},
     "families/multihop_qa": {"name": "hotpotqa", "source": "hub"},
+    "families/practice": {"name": "sum_list"},
 }
 
 

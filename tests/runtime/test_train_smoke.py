@@ -13,7 +13,7 @@ from tests.runtime.tiny_training import living
 from tests.smoke_model import save_smoke_model
 from tests.world import World
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long  # `make train-smoke` runs it
 SPEC, SFT_UPDATES, RL_UPDATES, A_STEP = "training/smoke", 80, 6, 4 * 8
 
 

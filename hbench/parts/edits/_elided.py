@@ -5,6 +5,7 @@ import io
 import re
 import tokenize
 
+from hbench.core.syntax import parse
 from hbench.parts.edits._lines import source_lines
 
 _DOTS = r"(?:\.{3,}|…)"
@@ -52,7 +53,7 @@ def _new_dots(tree: ast.Module, parent: str) -> list[int]:
     """Lines of `...` statements, where there are more of them than in `parent`."""
     found = _dots(tree)
     try:
-        known = len(_dots(ast.parse(parent)))
+        known = len(_dots(parse(parent)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         known = 0
     return found if len(found) > known else []

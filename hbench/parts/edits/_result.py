@@ -4,6 +4,7 @@ import ast
 
 from hbench.core.failure import EditFailure
 from hbench.core.harness import ENTRY, Harness
+from hbench.core.syntax import parse
 from hbench.parts.edits._elided import elided_line
 from hbench.parts.edits._lines import source_lines
 
@@ -32,7 +33,7 @@ def _check_length(text: str, max_lines: int) -> None:
 def _parse(text: str, parent: str) -> ast.Module:
     """The syntax tree of a program that also compiles (`return` outside a function parses, but does not)."""
     try:
-        tree = ast.parse(text, ENTRY)
+        tree = parse(text, ENTRY)
         compile(tree, ENTRY, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError, MemoryError, OverflowError) as bad:
         # Skipped lines are the likelier cause of broken code, and the better thing to say.

@@ -6,6 +6,7 @@ from typing import Literal
 from pydantic import Field
 
 from hbench.core.candidate import Candidate
+from hbench.core.syntax import parse
 from hbench.parts.edits._lines import source_lines
 from hbench.parts.part import Part
 
@@ -35,7 +36,7 @@ class Gates(Part):
 def _binds_run(text: str) -> bool:
     """Whether `text` is Python that binds `run` at top level."""
     try:
-        body = ast.parse(text).body
+        body = parse(text).body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return False
     defined = {node.name for node in body if isinstance(node, ast.FunctionDef)}
