@@ -106,6 +106,21 @@ class RunServices:
         finally:
             self._training.release()
 
+    def make_way(self, model: ModelRef) -> None:
+        """Waits for the end of a training that is under way, where `model` would run in this process beside it.
+
+        On one device both would be many times slower; a model behind a server is nobody's hindrance.
+        """
+        if self._here(model):
+            with self.alone():
+                pass
+
+    def _here(self, model: ModelRef) -> bool:
+        from hbench.runtime.training.job import in_process
+
+        known, settings = self.reached(model)
+        return known.identity.get("kind") not in ("recorded", "rules") and in_process(known, settings)
+
     def serve(self) -> str:
         """Address of a server of all models of this run, for processes that it starts; opened on first use."""
         from hbench.runtime.serve_models import ModelServer
@@ -203,6 +218,7 @@ class StepServices:
 
     def ask(self, model: ModelRef, requests: Sequence[Request]) -> list[Reply]:
         """Replies in order. Raises StepError when one got none."""
+        self._run.make_way(model)
         lm = self._run.lm(model)
         replies = self._run.run(lm.generate(list(requests)))
         for reply in replies:
@@ -223,6 +239,7 @@ class StepServices:
         todo = [(q, r) for q in questions for r in range(setting.repeats) if (q.id, r) not in skip]
         if not todo:
             return
+        self._run.make_way(setting.solver)
         jails = self._run.jails()
         reach = Reach(self._run.lm(setting.solver), jails.python, self._run.corpus(setting.family))
         stage = Stage(harness, setting, reach, jails, setting.family.to_json())

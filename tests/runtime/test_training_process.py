@@ -140,6 +140,21 @@ def test_how_far_it_is_can_be_seen(tmp_path):
     assert any(0 < done < 60 for done, _ in seen)
 
 
+def test_a_model_in_this_process_makes_way_for_a_training(once):
+    """Both at once on two cores: an update took 50 s instead of 10."""
+    from hbench.core.message import Message, Request, Sampling
+
+    request, replies = Request((Message("user", "b"),), Sampling(max_tokens=2)), []
+    with once[0].services() as (run, step):
+        asking = threading.Thread(target=lambda: replies.extend(step.ask(once[0].model(), [request])))
+        with run.alone():
+            asking.start()
+            asking.join(3)
+            assert not replies
+        asking.join(60)
+    assert len(replies) == 1
+
+
 def test_a_run_that_is_stopped_ends_its_training_at_once_and_keeps_the_checkpoint(tmp_path):
     tiny, ended = Tiny.made(tmp_path, {**SFT, "updates": 5000}), []
     with tiny.services() as (run, step):
