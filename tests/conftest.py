@@ -7,6 +7,9 @@ os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
 
 def pytest_collection_modifyitems(items: list) -> None:
-    """Files that kill runs for minutes first, then others with slow tests: no process ends long after the rest."""
+    """Files that kill runs for minutes first, then others with slow tests: no process ends long after the rest.
+
+    Before those that load torch come the jail's: what their attacks read is this process, and should be small.
+    """
     slow = {item.path for item in items if item.get_closest_marker("slow")}
-    items.sort(key=lambda item: (item.path.name != "test_kill.py", item.path not in slow))
+    items.sort(key=lambda item: (item.path.name != "test_kill.py", "jail" not in item.path.parts, item.path not in slow))

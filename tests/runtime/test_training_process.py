@@ -11,7 +11,7 @@ import pytest
 
 from hbench.core.failure import StepError
 from hbench.runtime.loop import Interrupted
-from hbench.runtime.training.processes import environment, hold, wait_until_gone
+from hbench.runtime.training.processes import environment, hold, wait_until_gone, why
 from hbench.spec.machine import TrainingBlock
 from tests.runtime.tiny_training import LORA, SFT, Tiny, living, losses, weights
 
@@ -138,6 +138,15 @@ def test_how_far_it_is_can_be_seen(tmp_path):
         step.train(tiny.job())
     assert seen[0] == (0, 60) and seen[-1] == (60, 60) and seen == sorted(seen)
     assert any(0 < done < 60 for done, _ in seen)
+
+
+def test_a_killed_rank_is_named_whichever_rank_was_noticed_first(tmp_path):
+    """Rank 0 missed rank 1 and ended with exit code 1: on a busy machine the launcher saw that first, and we blamed rank 0."""
+    told = "Failures:\n  rank : 1 (local_rank: 1)\n  exitcode : -9\nRoot Cause:\n  rank : 0 (local_rank: 0)\n  exitcode : 1\n"
+    (tmp_path / "log-launch.txt").write_text(told)
+    assert "rank 1 of the training was killed (signal 9)" in str(why(tmp_path, 1, 2))
+    (tmp_path / "log-launch.txt").write_text(told.replace("-9", "-15"))
+    assert "rank 0 of the training ended with exit code 1" in str(why(tmp_path, 1, 2))
 
 
 def test_a_model_in_this_process_makes_way_for_a_training(once):

@@ -21,6 +21,7 @@ LOOK_S = 0.1
 TAIL_LINES = 15
 # What torch's launcher says of the rank that failed first.
 _FIRST = re.compile(r"Root Cause.*?rank\s*:\s*(\d+).*?exitcode\s*:\s*(-?\d+)", re.DOTALL)
+_EACH = re.compile(r"rank\s*:\s*(\d+).*?exitcode\s*:\s*(-?\d+)", re.DOTALL)
 
 
 class Processes:
@@ -131,12 +132,20 @@ def why(folder: Path, code: int, count: int) -> StepError:
     who, log = "the training process", folder / log_name(0)
     if count > 1:
         who, log = "the launcher of the training processes", folder / LAUNCH_LOG
-        if first := _FIRST.search(_text(log)):
-            who, log, code = f"rank {first[1]} of the training", folder / log_name(int(first[1])), int(first[2])
+        if first := _first_to_die(_text(log)):
+            who, log, code = f"rank {first[0]} of the training", folder / log_name(first[0]), first[1]
     lines = [line for line in _text(log).splitlines() if line.strip()][-TAIL_LINES:]
     how = f"was killed (signal {-code})" if code < 0 else f"ended with exit code {code}"
     said = f": {lines[-1].strip()[:500]}" if lines and code > 0 else ""
     return StepError("\n".join([*lines, f"{who} {how}{said} (more in {log})"]))
+
+
+def _first_to_die(said: str) -> tuple[int, int] | None:
+    """(rank, exit code) by the launcher's words. A rank that was killed died before the one that then missed it, whichever
+    was noticed first; SIGTERM is the launcher's own."""
+    killed = [(int(rank), int(code)) for rank, code in _EACH.findall(said) if int(code) < 0 and int(code) != -signal.SIGTERM]
+    first = _FIRST.search(said)
+    return killed[0] if killed else (int(first[1]), int(first[2])) if first else None
 
 
 def _text(log: Path) -> str:
