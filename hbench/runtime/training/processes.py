@@ -125,14 +125,16 @@ def why(folder: Path, code: int, count: int) -> StepError:
 
     The last line says it all; lines before it are the log's.
     """
-    for rank in range(count):
+    first = _first_to_die(_text(folder / LAUNCH_LOG)) if count > 1 else None
+    killed = first is not None and first[1] < 0  # then what the others say is that they missed it
+    for rank in range(0 if killed else count):
         if trouble_file(folder, rank).exists():
             said, reason = json.loads(trouble_file(folder, rank).read_text())["message"], trouble(folder)
             return StepError(f"{said} ({reason})" if reason else said)
     who, log = "the training process", folder / log_name(0)
     if count > 1:
         who, log = "the launcher of the training processes", folder / LAUNCH_LOG
-        if first := _first_to_die(_text(log)):
+        if first:
             who, log, code = f"rank {first[0]} of the training", folder / log_name(first[0]), first[1]
     lines = [line for line in _text(log).splitlines() if line.strip()][-TAIL_LINES:]
     how = f"was killed (signal {-code})" if code < 0 else f"ended with exit code {code}"
