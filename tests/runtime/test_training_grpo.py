@@ -86,7 +86,10 @@ def test_a_job_puts_no_gold_into_the_prompts_that_a_trainer_sees(tiny):
 
 
 def test_when_rewards_cannot_be_had_all_processes_stop_and_say_why(tiny):
-    """A solver that is down is no reward of 0: the step stops, and what was learned stays in its checkpoint."""
+    """A solver that is down is no reward of 0: the step stops, and what was learned stays in its checkpoint.
+
+    It goes down amid an update, so a completion or two of that update may have had their replies already.
+    """
     made = tiny({**GRPO, "updates": 5000}, processes=2)
     with made.services() as (run, step):
         down = []
@@ -97,7 +100,7 @@ def test_when_rewards_cannot_be_had_all_processes_stop_and_say_why(tiny):
                 run.run(run._server.close())
 
         run.progress.step = told
-        with pytest.raises(StepError, match="no reward could be had for 8 of 8 completions") as trouble:
+        with pytest.raises(StepError, match=r"no reward could be had for \d of 8 completions") as trouble:
             step.train(made.job())
     assert "the solver gave no reply" in str(trouble.value)
     assert living(made.folder) == []
