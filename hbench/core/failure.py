@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-Boundary = Literal["parse", "apply", "harness", "limits", "grader"]
+Boundary = Literal["parse", "apply", "harness", "limits", "grader", "reviewer"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,17 +4,19 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, Protocol
 
+from hbench.core.action import Action, Tool as StudentTool
 from hbench.core.candidate import Candidate
 from hbench.core.digest import Json
 from hbench.core.harness import Harness
 from hbench.core.limits import Limits
-from hbench.core.message import LMError, Reply, Request
+from hbench.core.message import LMError, Message, Reply, Request
 from hbench.core.model import ModelRef
 from hbench.core.output import Row
 from hbench.core.question import Question
 from hbench.core.rollout import Rollout
 from hbench.core.scored import Scored
 from hbench.core.training import Trained, TrainingJob
+from hbench.core.trajectory import Acted, Work
 
 Tool = Callable[..., Awaitable[Json]]  # raises ToolError (told to the harness) or StepError (ends the step)
 
@@ -63,6 +65,20 @@ class Services(Protocol):
         """Runs and grades `harness` on each question and repeat in the jail; `done` is called once a rollout, as each ends.
 
         skip: (question id, repeat) pairs that an earlier try has finished.
+        Raises StepError on an infrastructure fault, after the rollouts that had ended were handed to `done`.
+        """
+        ...
+
+    def act(
+        self,
+        setting: "ActSetting",
+        questions: Sequence[Question],
+        done: Callable[[Acted], None],
+        skip: Set[tuple[str, int]] = frozenset(),
+    ) -> None:
+        """Lets a student work on each question and repeat in a workspace of its own, under review where there is one.
+
+        `done` is called once a rollout, as each ends. skip: (question id, repeat) pairs that an earlier try has finished.
         Raises StepError on an infrastructure fault, after the rollouts that had ended were handed to `done`.
         """
         ...
@@ -124,6 +140,85 @@ class Family(Protocol):
 
     def grade_names(self) -> tuple[str, ...]:
         """The names `grade` gives, the main one first; a rollout that did not complete has 0.0 under each."""
+        ...
+
+
+class ActSetting(Protocol):
+    """How a student acts: see steps/act_setting.py."""
+
+    domain: "Domain"
+    student: ModelRef
+    seed: int
+    repeats: int
+    grade: str
+
+
+class Domain(Protocol):
+    """Questions that are worked on in a workspace, and how what is left there is graded. The YAML block is the domain."""
+
+    kind: str
+    name: str
+    packages: tuple[str, ...]  # Python distributions that its workspace can import, with what they need
+    own_process_per_answer: bool  # as in Family
+
+    def describe(self) -> str:
+        """One or two sentences on what is asked in this domain. Holds no question."""
+        ...
+
+    def versions(self) -> Mapping[str, str]:
+        """Libraries whose version decides questions or grades; part of what is hashed."""
+        ...
+
+    def questions(self, start: int, stop: int, seed: int) -> list[Question]:
+        """As in Family. A question's text is the instruction that the student reads."""
+        ...
+
+    def files(self, question: Question) -> Mapping[str, bytes]:
+        """path in the workspace -> content, laid there before the first turn. Nothing of it gives the answer away."""
+        ...
+
+    def collected(self, question: Question) -> tuple[str, ...]:
+        """Paths (fnmatch patterns) that are read back for grading when the rollout has ended."""
+        ...
+
+    def grade_names(self) -> tuple[str, ...]:
+        """As in Family."""
+        ...
+
+    def grade_work(self, work: Work, question: Question) -> Mapping[str, float]:
+        """Each in [0, 1]. Pure. Runs in the grader jail, never in the driver: what a student leaves is hostile."""
+        ...
+
+
+class CallFormat(Protocol):
+    """How a student writes a tool call. Texts alone: what a model said is what is parsed, stored and trained."""
+
+    def told(self, tools: Sequence[StudentTool]) -> str:
+        """How to call, for the system message; "" where the model's own chat template tells it."""
+        ...
+
+    def template_tools(self, tools: Sequence[StudentTool]) -> Json:
+        """What the chat template is given as `tools`; None where it is given nothing."""
+        ...
+
+    def parse(self, text: str, tools: Sequence[StudentTool]) -> Action:
+        """What the message asks for. Raises CallFailure."""
+        ...
+
+    def write(self, action: Action) -> str:
+        """The message that asks for it: parse(write(action), tools) == action."""
+        ...
+
+    def observation(self, text: str) -> Message:
+        """What the student is told of its call."""
+        ...
+
+
+class Filter(Protocol):
+    """Which trajectories are kept for training."""
+
+    def reason_to_drop(self, acted: Acted, private: Sequence[str]) -> str | None:
+        """One word, or None to keep it. private: names and texts that a student must never have seen."""
         ...
 
 

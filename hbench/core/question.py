@@ -5,7 +5,7 @@ from typing import Literal, Self
 
 from hbench.core.digest import Json, digest
 
-Role = Literal["feedback", "scoring", "evaluation"]
+Role = Literal["feedback", "scoring", "training", "evaluation"]
 
 
 @dataclass(frozen=True, slots=True)

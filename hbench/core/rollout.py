@@ -15,7 +15,7 @@ class Event:
     seconds is volatile. reused: answered by the reply store.
     """
 
-    kind: Literal["lm", "search", "python"]
+    kind: Literal["lm", "search", "python", "execute"]
     sent: Json
     received: Json
     role: str = ""

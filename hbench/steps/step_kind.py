@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hbench.core.output import Output
 
-_NOT_KINDS = {"__init__", "step_kind", "trial", "trained", "run_setting", "edit_reward"}
+_NOT_KINDS = {"__init__", "step_kind", "trial", "trained", "run_setting", "act_setting", "edit_reward"}
 
 
 @dataclass(frozen=True)

@@ -226,29 +226,58 @@ _ALL = (
         folder  VARCHAR  its folder inside the artifact's files
         sha256  VARCHAR  digest of its files
     """),
-    table("trajectories", "step", "step_key question_id", "One multi-turn rollout as the student saw it.", """
-        step_key  VARCHAR  the step
+    table("trajectories", "step", "step_key question_id repeat", "One multi-turn rollout as the student saw it; its score stands in rollouts.", """
+        step_key  VARCHAR  the act step
         question_id  VARCHAR  the question
+        repeat  BIGINT, default 0  from 0
         domain  VARCHAR  the domain
         score  DOUBLE  in [0, 1]
+        head_digest  VARCHAR  the messages before the first turn, in texts
         turns  BIGINT  number of turns
         replaced  BIGINT  turns in which the reviewer replaced the proposal
-        kept  BOOLEAN  it passed the filters
-        drop_reason  VARCHAR  the filter that dropped it
-        tokens_trained  BIGINT  tokens that carry loss
-        tokens_masked  BIGINT  tokens that carry none
+        unreviewed  BIGINT  turns in which a reviewer was there and had no say: budget used up, no well-formed verdict …
     """),
-    table("turns", "step", "step_key question_id turn", "One proposal, its review, what was done and seen.", """
-        step_key  VARCHAR  the step
+    table("turns", "step", "step_key question_id repeat turn", "One proposal, its review, what was done and seen.", """
+        step_key  VARCHAR  the act step
         question_id  VARCHAR  the question
+        repeat  BIGINT, default 0  from 0
         turn  BIGINT  from 0
         verdict  VARCHAR  pass or replace
+        tool  VARCHAR  what the accepted response calls: execute …; NULL for the final answer
         proposal  VARCHAR  digest of the student's proposal, in texts
         accepted  VARCHAR  digest of what was executed, in texts
-        observation  VARCHAR  digest of what came back, in texts
+        observation  VARCHAR  digest of what came back, in texts; NULL behind the final answer
+        failure  VARCHAR  what went wrong in the turn: unclosed, several_calls, timeout …; NULL for nothing
         reason  VARCHAR  the reviewer's reason; never in a training row
         components  JSON  parts of the guidance that the reviewer named
-        hidden  JSON  character spans of `accepted` that carry no loss
+        checks  JSON  checks of the guidance that found something
+        tries  BIGINT  how often the reviewer was asked for this verdict; 0 without a review
+        trouble  VARCHAR  why the reviewer had no say: budget, malformed, …; NULL where it had, or there was none
+        hidden  JSON  character spans of `accepted` that the reviewer wrote as reasoning
+    """),
+    table("kept_trajectories", "step", "step_key question_id repeat", "What became of a trajectory on its way to training.", """
+        step_key  VARCHAR  the keep_trajectories or trajectory_rows step
+        question_id  VARCHAR  the question
+        repeat  BIGINT, default 0  from 0
+        kept  BOOLEAN  it goes on
+        drop_reason  VARCHAR  what dropped it: a filter, an audit, or its length; NULL when kept
+        tokens_trained  BIGINT  tokens that carry loss; NULL before it was tokenised
+        tokens_masked  BIGINT  tokens that carry none; NULL before it was tokenised
+    """),
+    table("bank_components", "step", "step_key path", "The components of a bank behind a round of evolution.", """
+        step_key  VARCHAR  the evolve step
+        path  VARCHAR  tools/NAME.py, middlewares/NAME.py, skills/NAME/SKILL.md or memory.md
+        action  VARCHAR  added, changed, kept or dropped in this round
+        enabled  BOOLEAN  switched on in the manifest
+        cites  JSON  questions whose trajectories the change rests on
+        idle_rounds  BIGINT  rounds in a row without a sign of benefit
+    """),
+    table("behaviours", "step", "step_key question_id repeat pattern", "Whether a trajectory shows a pattern of behaviour.", """
+        step_key  VARCHAR  the behaviours step
+        question_id  VARCHAR  the question
+        repeat  BIGINT, default 0  from 0
+        pattern  VARCHAR  the detector's name
+        shown  BOOLEAN  it is there
     """),
     table("benchmark_scores", "step", "step_key benchmark metric", "Regression checks of a checkpoint.", """
         step_key  VARCHAR  the benchmark step
