@@ -1,0 +1,1 @@
+"""Multi-turn rollouts: a student works in a workspace, under review where there is one."""
