@@ -8,9 +8,10 @@ from hbench.plan.plan import Plan
 from hbench.plan.step import Step
 
 # The only kinds that evaluation questions may reach. All of them measure; none feeds a proposer, a rule or a trainer.
-MAY_SEE_EVALUATION = frozenset({"split", "evaluate", "act"})
+MAY_SEE_EVALUATION = frozenset({"split", "evaluate", "act", "behaviours"})
 
-_TRAINS = frozenset({"train_sft", "train_grpo"})
+_TRAINS = frozenset({"train_sft", "train_grpo", "train_dpo"})
+_BANKS = frozenset({"harness", "evolve"})
 
 # What each kind reads: input name (what follows it after a _ stands for any) -> kinds it may come from.
 READS: Mapping[str, Mapping[str, frozenset[str]]] = {
@@ -40,13 +41,37 @@ READS: Mapping[str, Mapping[str, frozenset[str]]] = {
     "demonstrate": {"contexts": frozenset({"contexts"}), "questions": frozenset({"split"})},
     "keep": {"demonstrations": frozenset({"demonstrate"}), "contexts": frozenset({"contexts"})},
     "sft_rows": {"keep": frozenset({"keep"}), "contexts": frozenset({"contexts"})},
-    "train_sft": {"rows": frozenset({"sft_rows"}), "checkpoint": _TRAINS},
+    "train_sft": {"rows": frozenset({"sft_rows", "trajectory_rows"}), "checkpoint": _TRAINS},
     "train_grpo": {
         "contexts": frozenset({"contexts"}),
         "questions": frozenset({"split"}),
         "feedback": frozenset({"split"}),
         "checkpoint": _TRAINS,
     },
+    "act": {
+        "questions": frozenset({"split"}),
+        "apart": frozenset({"split"}),
+        "bank": _BANKS,
+        "guidance": frozenset({"harness", "guidance"}),
+        "checkpoint": _TRAINS,
+        "failed": frozenset({"act"}),
+    },
+    "evolve": {
+        "acted": frozenset({"act"}),
+        "questions": frozenset({"split"}),
+        "bank": _BANKS,
+        "components": frozenset({"evolve"}),
+    },
+    "guidance": {"bank": _BANKS},
+    "keep_trajectories": {
+        "acted": frozenset({"act"}),
+        "bank": _BANKS,
+        "guidance": frozenset({"harness", "guidance"}),
+    },
+    "trajectory_rows": {"acted": frozenset({"act"}), "kept": frozenset({"keep_trajectories"})},
+    "pair_rows": {"acted": frozenset({"act"}), "kept": frozenset({"keep_trajectories"})},
+    "train_dpo": {"rows": frozenset({"pair_rows"}), "checkpoint": _TRAINS},
+    "behaviours": {"acted": frozenset({"act"})},
     "carry": {"trained": frozenset({"train_grpo"}), "contexts": frozenset({"contexts"})},
 }
 

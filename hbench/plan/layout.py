@@ -27,30 +27,30 @@ class Layout:
         made = Step(kind, params, inputs)
         made = self.steps.setdefault(made.id, made)
         row = Label(
-            made.id, self.arm, self.spec.family.name, self.spec.seed, label.purpose, label.text, label.round, label.slot
+            made.id, self.arm, self.spec.subject.name, self.spec.seed, label.purpose, label.text, label.round, label.slot
         )
         self.labels.append(row)
         return made
 
     def json(self, block: Any) -> Json:
         """`block.to_json()`, asked for once: a family may look at files to say which version of them it reads."""
-        return self._told("json", block, lambda: block.to_json())
+        return self.told("json", block, lambda: block.to_json())
 
     def model(self, role: str) -> Json:
         """The model that plays `role`, as steps' params hold it."""
         block = getattr(self.spec, role)
-        return self._told(role, block, lambda: block.ref(role).to_json())
+        return self.told(role, block, lambda: block.ref(role).to_json())
 
     def described(self) -> Json:
-        """The family's name and what it asks, as a proposer is told."""
-        family = self.spec.family
-        return self._told("described", family, lambda: {"name": family.name, "description": family.describe()})
+        """The name of the family or domain and what it asks, as models are told."""
+        subject = self.spec.subject
+        return self.told("described", subject, lambda: {"name": subject.name, "description": subject.describe()})
 
     def reward(self) -> Json:
         """The terms of a reward, as steps' params hold them."""
-        return self._told(f"reward by {self.spec.grade}", self.spec.reward, self.spec.reward_json)
+        return self.told(f"reward by {self.spec.grade}", self.spec.reward, self.spec.reward_json)
 
-    def _told(self, how: str, block: Any, tell: Callable[[], Json]) -> Told:
+    def told(self, how: str, block: Any, tell: Callable[[], Json]) -> Told:
         if (how, id(block)) not in self._json:
             self._json[how, id(block)] = (block, Told(tell()))  # kept alive, so that no other block gets its id
         return self._json[how, id(block)][1]

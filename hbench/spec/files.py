@@ -37,6 +37,16 @@ class HarnessSource(NamedFile):
         return {ENTRY: self.text}
 
 
+class FolderSource(NamedFile):
+    """A harness of several files, or guidance: read, never imported. digest: the harness id. texts: path -> text."""
+
+    texts: dict[str, str]
+
+    def files(self) -> dict[str, str]:
+        """path -> text."""
+        return dict(self.texts)
+
+
 class RecordedFile(NamedFile):
     """path: where it was found."""
 
@@ -86,6 +96,27 @@ def read_recorded(name: str) -> RecordedFile:
     return RecordedFile(name=name, digest=hashlib.sha256(content).hexdigest(), path=path)
 
 
+@remembered
+def read_folder(name: str) -> FolderSource:
+    """The text files of the folder `name` under specs/, such as a bank or guidance."""
+    folder = next((root / name for root in roots("specs") if (root / name).is_dir()), None)
+    if folder is None:
+        sort = name.split("/")[0]
+        known = [f.relative_to(root).as_posix() for root in roots("specs") for f in root.glob(f"{sort}/*") if f.is_dir()]
+        raise wrong(f"no folder '{name}' under specs/", did_you_mean(name, known))
+    try:
+        texts = {
+            file.relative_to(folder).as_posix(): file.read_bytes().decode("utf-8-sig")
+            for file in sorted(folder.rglob("*"))
+            if file.is_file() and "__pycache__" not in file.parts
+        }
+    except UnicodeDecodeError as error:
+        raise wrong(f"{name} holds a file that is not UTF-8 text: {error}") from None
+    if not texts:
+        raise wrong(f"the folder {name} is empty")
+    return FolderSource(name=name, digest=Harness(texts).id, texts=texts)
+
+
 def forget() -> None:
     """Files are read anew: called when a spec is loaded, so that a notebook sees what was edited since."""
     for reader in _readers:
@@ -112,6 +143,7 @@ def _reader(read: Any) -> Any:
 
 
 _NAME = WithJsonSchema({"type": "string"})
+FolderName = Annotated[FolderSource, _reader(read_folder), _NAME]
 PromptName = Annotated[NamedFile, _reader(read_prompt), _NAME]
 HarnessName = Annotated[HarnessSource, _reader(read_harness), _NAME]
 RecordedName = Annotated[RecordedFile, _reader(read_recorded), _NAME]

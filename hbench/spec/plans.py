@@ -2,7 +2,13 @@
 
 from collections.abc import Mapping
 
+from hbench.spec.distillation import DistillationSpec
 from hbench.spec.schema import AdaptationSpec, EvaluationSpec
 from hbench.spec.training import TrainingSpec
 
-PLANS: Mapping[str, type] = {"adaptation": AdaptationSpec, "evaluation": EvaluationSpec, "training": TrainingSpec}
+PLANS: Mapping[str, type] = {
+    "adaptation": AdaptationSpec,
+    "evaluation": EvaluationSpec,
+    "training": TrainingSpec,
+    "distillation": DistillationSpec,
+}

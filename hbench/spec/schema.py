@@ -1,5 +1,6 @@
 """The blocks of a spec. A validated block is the component: parts are looked up by `kind` in their folders."""
 
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -16,7 +17,7 @@ from hbench.spec.machine import MachineBlock
 from hbench.spec.model_block import ModelBlock
 
 UNHASHED = frozenset({"name", "description", "machine"})
-SORT_OF = {"family": "families", "edit": "edits", "selection": "selections"}  # field -> folder of its parts
+SORT_OF = {"family": "families", "domain": "domains", "edit": "edits", "selection": "selections"}  # field -> folder of its parts
 DEFAULT_PARTS = {"edit": {"kind": "search_replace"}, "selection": {"kind": "strict_improvement"}}
 DEFAULT_TERMS = ("parsed", "applied", "completed", "task_score")  # Reasoning Gym's
 _DEFAULT = Limits()
@@ -129,36 +130,22 @@ class RewardBlock(Block):
         return {"terms": plain(self.terms), "no_change": self.no_change}
 
 
-class _Experiment(Block):
+class Experiment(Block):
     """Fields that every plan has."""
 
     plan: str = Field(description="Which plan the spec compiles to.")
     name: str = Field("", description="For people; may hold ${…}. Default: the file's name. Never hashed.")
     description: str = Field("", description="For people. Never hashed, never inherited.")
     seed: Whole = Field(0, ge=0, lt=2**63, description="Every draw is derived from it.")
-    family: Part = Field(description="Where questions come from and how answers are graded.")
-    splits: SplitBlock = Field(description="How many questions serve which role.")
-    harness: HarnessName = Field(description="The first harness: a Python file under specs/, read as text.")
-    solver: ModelBlock = Field(description="The frozen model that the harness calls.")
-    limits: LimitsBlock = Field(default_factory=LimitsBlock, description="What one rollout may use.")
     repeats: Whole = Field(1, ge=1, description="Rollouts of each question; their scores are averaged.")
-    grade: str = Field("score", description="Which of the family's grades selects and rewards.")
     machine: MachineBlock = Field(default_factory=MachineBlock, description="What cannot change results. Never hashed.")
 
-    ROLES: ClassVar[tuple[str, ...]] = ("solver",)
+    ROLES: ClassVar[tuple[str, ...]] = ()
 
-    @field_validator("grade")
-    @classmethod
-    def _family_gives(cls, value: str, info: ValidationInfo) -> str:
-        cls.check_grade(value, info.data.get("family"))
-        return value
-
-    @staticmethod
-    def check_grade(grade: str, family: Any) -> None:
-        """Raises an author's mistake for a grade that the family does not give."""
-        names = family.grade_names() if hasattr(family, "grade_names") else (grade,)
-        if grade not in names:
-            raise wrong(f"family {family.kind} gives no grade '{grade}'", f"it gives {', '.join(names)}")
+    @property
+    @abstractmethod
+    def subject(self) -> Any:
+        """What questions come from: the family, or the domain."""
 
     def models(self) -> list[ModelRef]:
         """Every model that this arm asks."""
@@ -173,7 +160,37 @@ class _Experiment(Block):
         return {name: value for name, value in self.to_json().items() if name not in UNHASHED}
 
 
-class AdaptationSpec(_Experiment):
+def check_grade(grade: str, subject: Any) -> None:
+    """Raises an author's mistake for a grade that the family or domain does not give."""
+    names = subject.grade_names() if hasattr(subject, "grade_names") else (grade,)
+    if grade not in names:
+        raise wrong(f"{subject.kind} gives no grade '{grade}'", f"it gives {', '.join(names)}")
+
+
+class _Harnessed(Experiment):
+    """Fields of the plans that run a harness with a solver."""
+
+    family: Part = Field(description="Where questions come from and how answers are graded.")
+    splits: SplitBlock = Field(description="How many questions serve which role.")
+    harness: HarnessName = Field(description="The first harness: a Python file under specs/, read as text.")
+    solver: ModelBlock = Field(description="The frozen model that the harness calls.")
+    limits: LimitsBlock = Field(default_factory=LimitsBlock, description="What one rollout may use.")
+    grade: str = Field("score", description="Which of the family's grades selects and rewards.")
+
+    ROLES: ClassVar[tuple[str, ...]] = ("solver",)
+
+    @property
+    def subject(self) -> Any:
+        return self.family
+
+    @field_validator("grade")
+    @classmethod
+    def _family_gives(cls, value: str, info: ValidationInfo) -> str:
+        check_grade(value, info.data.get("family"))
+        return value
+
+
+class AdaptationSpec(_Harnessed):
     """A frozen solver, and a harness that a proposer edits for some rounds."""
 
     plan: Literal["adaptation"] = Field(description="adaptation: a harness edited round by round.")
@@ -213,7 +230,7 @@ class AdaptationSpec(_Experiment):
         return {**self.reward.to_json(), "grade": self.grade}
 
 
-class EvaluationSpec(_Experiment):
+class EvaluationSpec(_Harnessed):
     """A fixed harness, measured on evaluation questions."""
 
     plan: Literal["evaluation"] = Field(description="evaluation: a fixed harness, measured.")

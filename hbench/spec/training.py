@@ -5,7 +5,6 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import (
     BeforeValidator,
     Field,
-    ValidationError,
     ValidationInfo,
     WithJsonSchema,
     field_validator,
@@ -13,34 +12,16 @@ from pydantic import (
 )
 
 from hbench.core.model import ModelRef
-from hbench.parts.part import Part, find, kinds
+from hbench.parts.part import Part
 from hbench.spec.block import Block, Number, Whole, wrong
 from hbench.spec.files import HarnessName, PromptName
+from hbench.spec.laid_over import laid_over
 from hbench.spec.model_block import ModelBlock, WeightsBlock
-from hbench.spec.problems import did_you_mean
-from hbench.spec.schema import AdaptationSpec
+from hbench.spec.schema import AdaptationSpec, check_grade
 
 
 def _family(entry: Any, info: ValidationInfo) -> Any:
-    """A family named in a list: a name, or a block that changes more; laid over the spec's `family`."""
-    base = info.data.get("family")
-    if isinstance(entry, Part):
-        return entry
-    if base is None:
-        raise wrong("a family's name needs `family` to be laid on", incomplete=True)
-    block = {"name": entry} if isinstance(entry, str) else entry
-    if not isinstance(block, dict):
-        raise wrong(f"expected a family's name or block, got {entry!r}")
-    kind = block.get("kind", base.kind)
-    if kind != base.kind and kind not in kinds("families"):
-        raise wrong(f"there is no kind of family '{kind}'", did_you_mean(str(kind), kinds("families")))
-    inherited = base.model_dump(mode="json") if kind == base.kind else {"kind": kind}
-    made = type(base) if kind == base.kind else find("families", kind)
-    try:
-        return made.model_validate({**inherited, **block})
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise wrong(first["msg"].removeprefix("Value error, ")) from None
+    return laid_over(entry, info.data.get("family"), "family", "families")
 
 
 _ENTRY = {"anyOf": [{"type": "string"}, {"type": "object", "properties": {"kind": {"type": "string"}, "name": {"type": "string"}}}]}
@@ -61,7 +42,7 @@ class LoraBlock(Block):
     )
 
 
-class _Optimised(Block):
+class Optimised(Block):
     """What both trainers take. Optimizer: AdamW."""
 
     learning_rate: Number = Field(gt=0, description="Highest learning rate.")
@@ -74,7 +55,7 @@ class _Optimised(Block):
     )
 
 
-class SftBlock(_Optimised):
+class SftBlock(Optimised):
     """Supervised fine-tuning on kept demonstrations: loss on the completion's tokens alone."""
 
     learning_rate: Number = Field(1e-4, gt=0, description="1e-4 to 2e-4 for a 4 B model; 1e-3 for the 135M one with LoRA.")
@@ -109,7 +90,7 @@ Credit = Annotated[
 ]
 
 
-class GrpoBlock(_Optimised):
+class GrpoBlock(Optimised):
     """Reinforcement learning on what edits do when they are run (Harness learning, Eq. 5 and 6)."""
 
     learning_rate: Number = Field(1e-6, gt=0, description="1e-6 for all weights, 1e-5 for LoRA rank 32 of a 4 B model.")
@@ -215,7 +196,7 @@ class TrainingSpec(AdaptationSpec):
         if twice := sorted({name for name in names if names.count(name) > 1}):
             raise wrong(f"the family {twice[0]} stands here twice", "blocks of one name are told apart nowhere: use two specs")
         for family in value or ():
-            cls.check_grade(info.data.get("grade", "score"), family)
+            check_grade(info.data.get("grade", "score"), family)
         return value
 
     @field_validator("train")

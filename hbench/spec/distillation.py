@@ -1,0 +1,304 @@
+"""The blocks of a distillation spec: an evolved harness is taught to a student by reviewing it (Harness-Zero, section 3)."""
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import (
+    BeforeValidator,
+    Discriminator,
+    Field,
+    Tag,
+    ValidationError,
+    ValidationInfo,
+    WithJsonSchema,
+    field_validator,
+    model_validator,
+)
+
+from hbench.core.digest import Json
+from hbench.core.model import ModelRef
+from hbench.parts.part import Part, find, kinds
+from hbench.spec.block import Block, Number, Whole, wrong
+from hbench.spec.files import FolderName, PromptName
+from hbench.spec.laid_over import laid_over
+from hbench.spec.model_block import ModelBlock
+from hbench.spec.problems import did_you_mean
+from hbench.spec.schema import Experiment, HeldOut, check_grade
+from hbench.spec.training import SftBlock, Optimised
+
+
+def _part_of(sort: str, default: str | None = None) -> Any:
+    """A field that holds a part of that sort: a block with its kind, or the kind alone."""
+
+    def made(value: Any) -> Any:
+        if isinstance(value, Part):
+            return value
+        block = {"kind": value} if isinstance(value, str) else value
+        kind = block.get("kind", default) if isinstance(block, dict) else None
+        if kind not in kinds(sort):
+            hint = did_you_mean(str(kind), kinds(sort)) or f"there are: {', '.join(kinds(sort))}"
+            raise wrong(f"there is no kind '{kind}' in parts/{sort}", hint)
+        try:
+            return find(sort, kind).model_validate({**block, "kind": kind})
+        except ValidationError as error:
+            first = error.errors(include_url=False)[0]
+            place = ".".join(str(part) for part in first["loc"])
+            raise wrong(f"{place}: {first['msg'].removeprefix('Value error, ')}" if place else first["msg"]) from None
+
+    schema = {"anyOf": [{"type": "string"}, {"type": "object", "properties": {"kind": {"type": "string"}}}]}
+    return Annotated[Part, BeforeValidator(made), WithJsonSchema(schema)]
+
+
+def _domain(entry: Any, info: ValidationInfo) -> Any:
+    return laid_over(entry, info.data.get("domain"), "domain", "domains")
+
+
+_ENTRY = {"anyOf": [{"type": "string"}, {"type": "object", "properties": {"kind": {"type": "string"}, "name": {"type": "string"}}}]}
+DomainEntry = Annotated[Part, BeforeValidator(_domain), WithJsonSchema(_ENTRY)]
+
+
+class DistillationSplits(Block):
+    """How many questions serve which role. Held-out ones come first in the pool, and no question serves two roles."""
+
+    training: Whole = Field(ge=1, description="Questions of evolution and of the trajectories that train.")
+    evaluation: HeldOut = Field(ge=1, description="Held-out questions: measured, never used to evolve or train.")
+    most: Whole | None = Field(None, ge=1, description="Only the first so many of each, as `hbench run --limit` sets it.")
+    allow_fewer: bool = Field(False, description="Whether a domain with too few questions gives smaller splits.")
+
+    def sizes(self) -> Json:
+        """Role -> how many questions are asked for."""
+        return {"training": self.training, "evaluation": self.evaluation}
+
+    def limited(self, most: int) -> Self:
+        """The first `most` of each split; itself where none has more."""
+        return self.model_copy(update={"most": most}) if max(self.training, self.evaluation) > most else self
+
+
+class TargetBlock(Block):
+    """The target harness h: a fixed prompt and one `execute` tool. It is what the student is deployed with."""
+
+    prompt: PromptName = Field("student/execute", description="Template, prompts/<name>.j2.")
+    call: _part_of("calls") = Field(  # type: ignore[valid-type]
+        {"kind": "fenced"}, description="How a tool call is written: fenced for small models, tool_call for those that know one."
+    )
+    turns: Whole = Field(40, ge=1, description="Most turns of a rollout; 40 are the paper's.")
+    observation_chars: Whole = Field(8000, ge=40, description="Characters of one observation; its middle is cut.")
+    command_s: Number = Field(30.0, gt=0, description="Seconds of one command.")
+    memory_mb: Whole = Field(1024, ge=16, description="Memory of each process in the workspace.")
+    disk_mb: Whole = Field(256, ge=1, description="Size of the workspace, which lies in memory where the jail allows it.")
+    agent: bool = Field(False, description='Whether the workspace has the command `agent "TASK"`, a one-level sub-agent.')
+
+
+class OutsideBlock(Block):
+    """An agent of somebody else's in place of the target harness: a program that runs with your rights, not in the jail."""
+
+    command: tuple[str, ...] = Field(
+        min_length=1, description="Words of the command; {instruction} and {workspace} are filled in. No shell reads it."
+    )
+    wall_s: Number = Field(1800.0, gt=0, description="Seconds of one rollout.")
+
+
+class CommandBlock(Block):
+    """A coding agent of somebody else's as evolver: runs with your rights on a copy of training traces alone."""
+
+    kind: Literal["command"] = Field(description="A program outside of hbench.")
+    command: tuple[str, ...] = Field(min_length=1, description="Words of the command; {workspace} is filled in. No shell reads it.")
+    wall_s: Number = Field(3600.0, gt=0, description="Seconds of one round.")
+
+
+def _evolver_kind(value: Any) -> str:
+    kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
+    return "kind=command" if kind == "command" else "kind=model"
+
+
+Evolver = Annotated[
+    Annotated[CommandBlock, Tag("kind=command")] | Annotated[ModelBlock, Tag("kind=model")], Discriminator(_evolver_kind)
+]
+
+
+class GivenBank(Block):
+    """A bank that lies in a folder."""
+
+    kind: Literal["given"] = Field(description="A bank in a folder.")
+    folder: FolderName = Field(description="Folder under specs/, e.g. banks/files.")
+
+
+class EvolvedBank(Block):
+    """A bank made in rounds of analysing failed training rollouts and revising components."""
+
+    kind: Literal["evolved"] = Field(description="A bank made from failures of training rollouts.")
+    evolver: Evolver = Field(description="A model, or {kind: command, command: [...]}.")
+    rounds: Whole = Field(3, ge=1, description="Rounds; 3 are the paper's.")
+    start: FolderName | None = Field(None, description="The bank to begin with; default: an empty one.")
+    notes: PromptName = Field("evolver/notes", description="Prompt of the notes on one failed rollout.")
+    prompt: PromptName = Field("evolver/edit", description="Prompt of the edits that the notes ask for.")
+
+
+Bank = Annotated[GivenBank | EvolvedBank, Field(discriminator="kind")]
+
+
+class GivenGuidance(Block):
+    """Guidance that lies in a folder."""
+
+    kind: Literal["given"] = Field(description="Guidance in a folder.")
+    folder: FolderName = Field(description="Folder under specs/, e.g. guidance/files.")
+
+
+class WrittenGuidance(Block):
+    """Guidance that a model writes from a bank."""
+
+    kind: Literal["written"] = Field(description="Guidance translated from a bank by a model.")
+    bank: Bank = Field(description="The bank to translate.")
+    writer: ModelBlock = Field(description="The model that translates.")
+    prompt: PromptName = Field("guidance/translate", description="Template, prompts/<name>.j2.")
+
+
+Guidance = Annotated[GivenGuidance | WrittenGuidance, Field(discriminator="kind")]
+
+
+class WhenBlock(Block):
+    """Which turns are reviewed."""
+
+    kind: Literal["always", "checks", "turns"] = Field(
+        "always", description="always; only where a check of the guidance finds something; or only at given turns."
+    )
+    turns: tuple[Whole, ...] = Field((), description="Those turns, from 0.")
+
+    @model_validator(mode="after")
+    def _turns_are_named(self) -> Self:
+        if (self.kind == "turns") != bool(self.turns):
+            raise wrong("turns belong to kind: turns, and that needs some")
+        return self
+
+
+class ReviewBlock(Block):
+    """A reviewer that passes or replaces each response before it is executed (agent-as-harness)."""
+
+    reviewer: ModelBlock = Field(description="The model that reviews.")
+    prompt: PromptName = Field("reviewer/guided", description="How a review session opens; reviewer/generic without guidance.")
+    turn_prompt: PromptName = Field("reviewer/turn", description="What the reviewer is shown each turn.")
+    guidance: Guidance | None = Field(None, description="K, which only the reviewer reads; null: a generic review.")
+    budget: Whole = Field(5, ge=0, description="Replacements a rollout; past it every turn passes. 5 are the paper's.")
+    tries: Whole = Field(3, ge=1, description="Tries for a well-formed verdict; past them the turn passes.")
+    oracle: bool = Field(False, description="Whether the reviewer is told the right answer: an ablation.")
+    when: WhenBlock = Field(default_factory=WhenBlock, description="Which turns are reviewed.")
+
+    @model_validator(mode="after")
+    def _checks_are_there(self) -> Self:
+        if self.when.kind == "checks" and self.guidance is None:
+            raise wrong("when: checks needs guidance, whose checks they are")
+        return self
+
+
+class CollectBlock(Block):
+    """Under which condition the training trajectories are made."""
+
+    student: ModelBlock | None = Field(None, description="Who acts; default: the student itself.")
+    bank: Bank | None = Field(None, description="null: plain h; a bank: h* as code.")
+    review: ReviewBlock | None = Field(None, description="Who reviews; null: nobody.")
+    repeats: Whole = Field(1, ge=1, description="Rollouts of each training question.")
+
+
+class DpoBlock(Optimised):
+    """Preference optimisation on rejected and accepted responses of the same state."""
+
+    learning_rate: Number = Field(5e-6, gt=0, description="Highest learning rate.")
+    beta: Number = Field(0.1, gt=0, description="How strongly the policy is held to where it began.")
+    epochs: Number = Field(1.0, gt=0, description="Passes over the pairs.")
+    updates: Whole | None = Field(None, ge=1, description="Exactly so many updates, whatever epochs says.")
+    batch: Whole = Field(8, ge=1, description="Pairs an update, over all processes.")
+    schedule: Literal["linear", "cosine", "constant"] = Field("linear", description="After the warm-up.")
+    floor: Number = Field(0.1, ge=0, le=1, description="Share of the learning rate at which linear and cosine end.")
+    start: Literal["sft", "base"] = Field("sft", description="What is trained on: the SFT checkpoint, or the base.")
+
+
+class DistilBlock(Block):
+    """How the student is trained on trajectories that it could have lived through."""
+
+    collect: CollectBlock = Field(default_factory=CollectBlock, description="How the trajectories are made.")
+    domains: tuple[DomainEntry, ...] = Field((), description="Domains whose trajectories train one adapter; default: `domain`.")
+    keep: tuple[_part_of("filters"), ...] = Field(  # type: ignore[valid-type]
+        ({"kind": "succeeded"}, {"kind": "no_leak"}), description="Filters; a trajectory goes on when it passes all."
+    )
+    hide: Literal["voice", "reasoning", "none"] = Field(
+        "voice", description="What of a reviewer's reasoning carries no loss: sentences in its own voice, all of it, or none."
+    )
+    loss_weights: Literal["session", "token"] = Field(
+        "session", description="session: the weights of a trajectory's tokens sum to 1; token: every token weighs the same."
+    )
+    rare: Number = Field(1.0, ge=1, description="How many times more a replaced turn weighs than a passed one; 1: the paper's.")
+    max_length: Whole = Field(65536, ge=8, description="Tokens of a trajectory; longer ones are left out, never cut.")
+    sft: SftBlock = Field(default_factory=lambda: SftBlock(learning_rate=2e-4), description="Supervised fine-tuning.")
+    dpo: DpoBlock | None = Field(None, description="Preference optimisation; null: none, as in the paper.")
+
+
+class DistillationSpec(Experiment):
+    """A student is measured, reviewed, or trained on reviewed rollouts and then measured, under the target harness."""
+
+    plan: Literal["distillation"] = Field(description="distillation: an evolved harness taught to a student.")
+    domain: Part = Field(description="Where questions come from, their workspace, and how work is graded.")
+    measured: tuple[DomainEntry, ...] = Field((), description="Domains that every arm is measured on; default: `domain`.")
+    splits: DistillationSplits = Field(description="How many questions serve which role.")
+    grade: str = Field("score", description="Which of the domain's grades counts as the score.")
+    chain: Whole = Field(0, ge=0, description="Which of several independent runs on the same questions: other draws.")
+    target: TargetBlock = Field(default_factory=TargetBlock, description="The harness that students are deployed with.")
+    outside: OutsideBlock | None = Field(None, description="Somebody else's agent in place of the target harness.")
+    student: ModelBlock = Field(description="The model that acts.")
+    bank: Bank | None = Field(None, description="h*, run as code while it is measured; null: plain h.")
+    review: ReviewBlock | None = Field(None, description="Who reviews while it is measured; null: nobody.")
+    train: DistilBlock | None = Field(None, description="How the student is trained first; null: not at all.")
+    behaviours: dict[str, _part_of("detectors")] = Field(  # type: ignore[valid-type]
+        {}, description="Pattern -> what detects it in a trajectory."
+    )
+
+    @property
+    def subject(self) -> Any:
+        return self.domain
+
+    @field_validator("grade")
+    @classmethod
+    def _domain_gives(cls, value: str, info: ValidationInfo) -> str:
+        for domain in (info.data.get("domain"), *(info.data.get("measured") or ())):
+            check_grade(value, domain)
+        return value
+
+    @field_validator("measured")
+    @classmethod
+    def _each_is_one_domain(cls, value: tuple[Part, ...]) -> tuple[Part, ...]:
+        names = [domain.name for domain in value]
+        if twice := sorted({name for name in names if names.count(name) > 1}):
+            raise wrong(f"the domain {twice[0]} stands here twice", "give each block a name of its own")
+        return value
+
+    @model_validator(mode="after")
+    def _can_be_done(self) -> Self:
+        if self.outside and (self.bank or self.review or self.train):
+            raise wrong("outside: somebody else's agent takes no bank, no review and no training", "set those to null in this arm")
+        trained = self.train and self.train.collect.student is None and getattr(self.student, "kind", "weights") != "weights"
+        if trained:
+            raise wrong("train: the student is no model of weights, so it cannot be trained")
+        return self
+
+    def on(self, domain: Part) -> Self:
+        """This spec for one domain."""
+        return self.model_copy(update={"domain": domain})
+
+    def models(self) -> list[ModelRef]:
+        """Student, reviewers, evolvers and writers, of what is measured and of what is collected."""
+        found = [self.student.ref("student"), *_asked(self.bank), *_asked(self.review)]
+        if self.train:
+            collect = self.train.collect
+            found += [collect.student.ref("student")] if collect.student else []
+            found += [*_asked(collect.bank), *_asked(collect.review)]
+        return found
+
+
+def _asked(block: Any) -> list[ModelRef]:
+    """The models of a bank, guidance or review."""
+    if isinstance(block, ReviewBlock):
+        return [block.reviewer.ref("reviewer"), *_asked(block.guidance)]
+    if isinstance(block, WrittenGuidance):
+        return [block.writer.ref("writer"), *_asked(block.bank)]
+    if isinstance(block, EvolvedBank) and not isinstance(block.evolver, CommandBlock):
+        return [block.evolver.ref("evolver")]
+    return []
+
