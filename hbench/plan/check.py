@@ -10,7 +10,8 @@ from hbench.plan.step import Step
 # The only kinds that evaluation questions may reach. All of them measure; none feeds a proposer, a rule or a trainer.
 MAY_SEE_EVALUATION = frozenset({"split", "evaluate", "act", "behaviours"})
 
-_TRAINS = frozenset({"train_sft", "train_grpo", "train_dpo"})
+_TRAINS = frozenset({"train_sft", "train_grpo"})
+_TEACHES = frozenset({"train_sft", "train_dpo"})
 _BANKS = frozenset({"harness", "evolve"})
 
 # What each kind reads: input name (what follows it after a _ stands for any) -> kinds it may come from.
@@ -53,7 +54,7 @@ READS: Mapping[str, Mapping[str, frozenset[str]]] = {
         "apart": frozenset({"split"}),
         "bank": _BANKS,
         "guidance": frozenset({"harness", "guidance"}),
-        "checkpoint": _TRAINS,
+        "checkpoint": _TEACHES,
         "failed": frozenset({"act"}),
     },
     "evolve": {
@@ -70,7 +71,7 @@ READS: Mapping[str, Mapping[str, frozenset[str]]] = {
     },
     "trajectory_rows": {"acted": frozenset({"act"}), "kept": frozenset({"keep_trajectories"})},
     "pair_rows": {"acted": frozenset({"act"}), "kept": frozenset({"keep_trajectories"})},
-    "train_dpo": {"rows": frozenset({"pair_rows"}), "checkpoint": _TRAINS},
+    "train_dpo": {"rows": frozenset({"pair_rows"}), "checkpoint": _TEACHES},
     "behaviours": {"acted": frozenset({"act"})},
     "carry": {"trained": frozenset({"train_grpo"}), "contexts": frozenset({"contexts"})},
 }

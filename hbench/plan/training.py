@@ -50,7 +50,12 @@ def _sft(lay: Layout) -> Step:
     inputs = {"keep": kept, "contexts": _shown_contexts(lay)}
     rows = lay.step("sft_rows", params, inputs, Tag("sft_rows", "training rows of kept demonstrations"))
     trained = {"model": _proposer(spec), "recipe": recipe.to_json(), "seed": lay.seed("sft", recipe.seed)}
-    return lay.step("train_sft", trained, {"rows": rows}, Tag("train_sft", "supervised fine-tuning"))
+    made = lay.step("train_sft", trained, {"rows": rows}, Tag("train_sft", "supervised fine-tuning"))
+    if more := spec.train.sft_more:
+        trained = {"model": _proposer(spec), "recipe": more.to_json(), "seed": lay.seed("sft_more", more.seed)}
+        inputs = {"rows": rows, "checkpoint": made["checkpoint"]}
+        made = lay.step("train_sft", trained, inputs, Tag("train_sft", "further fine-tuning", 1))
+    return made
 
 
 def _kept(lay: Layout) -> Step:

@@ -258,7 +258,7 @@ class DistillationSpec(Experiment):
     @classmethod
     def _domain_gives(cls, value: str, info: ValidationInfo) -> str:
         for domain in (info.data.get("domain"), *(info.data.get("measured") or ())):
-            check_grade(value, domain)
+            check_grade(value, domain, "domain")
         return value
 
     @field_validator("measured")

@@ -160,11 +160,11 @@ class Experiment(Block):
         return {name: value for name, value in self.to_json().items() if name not in UNHASHED}
 
 
-def check_grade(grade: str, subject: Any) -> None:
+def check_grade(grade: str, subject: Any, called: str = "family") -> None:
     """Raises an author's mistake for a grade that the family or domain does not give."""
     names = subject.grade_names() if hasattr(subject, "grade_names") else (grade,)
     if grade not in names:
-        raise wrong(f"{subject.kind} gives no grade '{grade}'", f"it gives {', '.join(names)}")
+        raise wrong(f"{called} {subject.kind} gives no grade '{grade}'", f"it gives {', '.join(names)}")
 
 
 class _Harnessed(Experiment):

@@ -156,6 +156,9 @@ class TrainBlock(Block):
     demonstrate: DemonstrateBlock | None = Field(None, description="null: no demonstrations, and so no SFT.")
     keep: KeepBlock = Field(default_factory=KeepBlock, description="Which demonstrations are kept.")
     sft: SftBlock | None = Field(None, description="null: RL from the base proposer, as in QA.")
+    sft_more: SftBlock | None = Field(
+        None, description="Further fine-tuning on the same rows, from where sft ended: what the time of RL would buy."
+    )
     grpo: GrpoBlock | None = Field(None, description="null: no RL.")
 
     @model_validator(mode="after")
@@ -164,20 +167,32 @@ class TrainBlock(Block):
             raise wrong("demonstrate.teacher: a checkpoint of this spec cannot teach it", "give teacher weights of its own")
         if self.sft and not self.demonstrate:
             raise wrong("sft needs demonstrate: a teacher and prompts")
+        if self.sft_more and not self.sft:
+            raise wrong("sft_more goes on from sft, but there is no sft")
+        if self.sft_more and self.sft_more.max_length != self.sft.max_length:
+            raise wrong("sft_more.max_length is not sft's", "both train on the same rows")
         if self.grpo and self.grpo.start == "sft" and not self.sft:
             raise wrong("grpo.start is sft, but there is no sft", "write start: base")
         if self.grpo and self.grpo.kl and (self.grpo.lora is None or self.grpo.lora.from_layer):
             raise wrong("grpo.kl needs an adapter on every layer", "give lora without from_layer, or kl: 0")
-        if self.grpo and self.grpo.start == "sft" and self.sft and self.sft.lora and self.grpo.lora:
-            for name in ("rank", "alpha", "targets"):
-                had, wanted = getattr(self.sft.lora, name), getattr(self.grpo.lora, name)
-                if had != wanted:
-                    raise wrong(f"grpo.lora.{name} is {wanted}, but the SFT adapter it goes on from has {had}")
+        if self.grpo and self.grpo.start == "sft":
+            self._goes_on("grpo", self.grpo)
+        if self.sft_more:
+            self._goes_on("sft_more", self.sft_more)
         if self.grpo and self.grpo.harnesses and not self.grpo.stronger:
             raise wrong("grpo.harnesses are parents of no context", "set grpo.stronger to their share of the contexts")
         if self.grpo and self.grpo.stronger and not (self.grpo.harnesses or self.demonstrate):
             raise wrong("grpo.stronger needs stronger parents", "name them under grpo.harnesses, or demonstrate")
         return self
+
+    def _goes_on(self, field: str, further: Optimised) -> None:
+        """Raises an author's mistake where `further` has another adapter than the SFT that it goes on from."""
+        if not (self.sft and self.sft.lora and further.lora):
+            return
+        for name in ("rank", "alpha", "targets"):
+            had, wanted = getattr(self.sft.lora, name), getattr(further.lora, name)
+            if had != wanted:
+                raise wrong(f"{field}.lora.{name} is {wanted}, but the SFT adapter it goes on from has {had}")
 
 
 class TrainingSpec(AdaptationSpec):

@@ -30,6 +30,7 @@ train:
 arms:
   base: {}
   sft: {proposer: {output: sft}}
+  sft_longer: {proposer: {output: sft}, train: {sft_more: {updates: 3}}}
   cold: {proposer: {output: sft, sampling: {temperature: 0.5}}}
   rl: {proposer: {output: rl}}
   rl_1: {proposer: {output: rl}, train: {grpo: {seed: 1}}}
@@ -72,6 +73,13 @@ def test_colder_sampling_is_the_same_checkpoint_and_another_seed_is_not(spec):
     plan = compile(spec())
     assert trained(plan, "cold") == trained(plan, "sft")
     assert trained(plan, "rl_1") != trained(plan, "rl")
+
+
+def test_further_fine_tuning_goes_on_from_the_first_on_the_same_rows(spec):
+    plan = compile(spec())
+    first, second = steps(plan, "sft_longer", "train_sft")
+    assert [first.id, second.id] == [trained(plan, "sft"), trained(plan, "sft_longer")]
+    assert second.parents() == {"rows": first.parents()["rows"], "checkpoint": first}
 
 
 def test_each_segment_goes_on_from_the_last_ones_candidates(spec):
