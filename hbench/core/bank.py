@@ -16,7 +16,8 @@ from hbench.core.syntax import parse
 MANIFEST = "manifest.json"  # {path: false} switches a component off; what it does not name is on
 MEMORY = "memory.md"
 MOST_COMPONENTS = 40
-MOST_CHARS = 40_000  # of one file: a component is one idea, and all of them are read by models
+MOST_CHARS = 20_000  # of one file: a component is one idea
+MOST_IN_ALL = 200_000  # characters: an evolver reads them all at once
 
 Sort = Literal["tool", "middleware", "skill", "memory"]
 _PATHS: Mapping[str, str] = {
@@ -73,7 +74,26 @@ def problems(files: Mapping[str, str]) -> list[str]:
         found.append(str(bad))
     if len(files) > MOST_COMPONENTS + 1:
         found.append(f"{len(files)} files: a bank has at most {MOST_COMPONENTS} components")
+    if (chars := sum(map(len, files.values()))) > MOST_IN_ALL:
+        found.append(f"{chars:,} characters in all; {MOST_IN_ALL:,} are allowed")
     return found
+
+
+def is_path(path: str) -> bool:
+    """Whether a bank can hold a file of that path."""
+    return path == MANIFEST or _sort_of(path) is not None
+
+
+def without(files: Mapping[str, str], path: str) -> dict[str, str]:
+    """`files` less one component, which its manifest no longer names either."""
+    left = {name: text for name, text in files.items() if name != path}
+    try:
+        switches = manifest(left)
+    except BrokenBank:
+        return left
+    if path in switches:
+        left[MANIFEST] = json.dumps({name: on for name, on in switches.items() if name != path}, indent=2) + "\n"
+    return left
 
 
 def file_problems(path: str, text: str) -> list[str]:
