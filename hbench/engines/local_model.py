@@ -34,10 +34,13 @@ class LocalModel:
     def encode(self, request: Request) -> list[int]:
         """Token ids of the messages in the model's own chat template, up to where the assistant begins to speak.
 
-        Raises ValueError without a template, and whatever the template raises for messages that it refuses.
+        Raises ValueError without a template, for tools that it would pass over in silence, and whatever the template
+        raises for messages that it refuses.
         """
         if not self.tokenizer.chat_template:
             raise ValueError("this model has no chat template")
+        if request.tools and "tools" not in str(self.tokenizer.chat_template):
+            raise ValueError("this model's chat template takes no tools: write calls as blocks (call: {kind: fenced})")
         arguments = (request.sampling.extra or {}).get("chat_template_kwargs") or {}
         text = self.tokenizer.apply_chat_template(
             [message.to_json() for message in request.messages],

@@ -52,8 +52,8 @@ def body_of(request: Request, model: str) -> bytes:
     }
     if stops := tidy_stops(sampling.stop):
         body["stop"] = stops[:MAX_STOPS]  # the rest is cut here: see `read_choices`
-    if request.tools:
-        body["tools"] = request.tools
+    if request.tools:  # told to the chat template; calls come back as the model wrote them, in the text
+        body |= {"tools": request.tools, "tool_choice": "none"}
     if sampling.extra:
         body = {key: value for key, value in {**body, **sampling.extra}.items() if value is not None}
     # A lone surrogate, which no server's tokenizer takes, becomes "?".
