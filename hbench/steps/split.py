@@ -1,4 +1,4 @@
-"""Cut the questions of one role from a family's pool."""
+"""Cut the questions of one role from the pool of a family or a domain."""
 
 import random
 import threading
@@ -10,14 +10,14 @@ from typing import Any
 from hbench.core.digest import Json, canonical_json, derive_seed
 from hbench.core.failure import StepError
 from hbench.core.output import Artifact, Output
-from hbench.core.protocols import Family, Services
+from hbench.core.protocols import Domain, Family, Services
 from hbench.core.question import Question
 from hbench.parts.part import build
 
 VERSION = 1
 
 # Held-out questions come first, so they stay the same when the other sizes change.
-ORDER = ("evaluation", "scoring", "feedback")
+ORDER = ("evaluation", "scoring", "feedback", "training")
 SAME = "same_as_feedback"
 WALKED_AT_MOST = 10  # times the questions asked for; past that the pool counts as used up
 DRAWN_FROM = 32  # rounds that the pool of redrawn questions could serve without repeats, if there are so many
@@ -25,28 +25,31 @@ _KEPT = 32  # pools remembered; three splits of a family in one run draw its que
 
 
 def split(params: Json, inputs: Mapping[str, Artifact], services: Services) -> Output:
-    """params: family (block), role, sizes (role -> count, scoring may be same_as_feedback), seed, allow_fewer; draw, most.
+    """params: family or domain (block), role, sizes (role -> count, scoring may be same_as_feedback), seed, allow_fewer;
+    draw, most.
 
-    Value: role, family, questions, asked, got. Passed over: duplicates, and questions whose own answer scores below 1.
+    Value: role, family (its name, or the domain's), questions, asked, got. Passed over: duplicates, and questions whose
+    own answer scores below 1.
     draw: {"round": what tells this round from others, "part", "parts": reports}: see `cut`; evaluation questions never
     move. most: only the first so many of the role. Raises StepError when the pool is too small (unless allow_fewer) or
     when two roles share a question.
     """
-    family = build("families", params["family"])
+    source = "family" if "family" in params else "domain"
+    pool = build("families" if source == "family" else "domains", params[source])
     sizes, draw = _sizes(params["sizes"]), params.get("draw")
-    walk = _walk_of(family, params)
+    walk = _walk_of(pool, params[source], params["seed"])
     found = walk.first(_enough(sizes, draw))
     got, parts = sizes, draw["parts"] if draw else 1
     if len(found) < _least(sizes, parts):
-        told = f"family {family.name}: {walk.told()}"
+        told = f"{source} {pool.name}: {walk.told()}"
         got = _smaller({**sizes, "feedback": parts * sizes["feedback"]}, len(found), params.get("allow_fewer", False), told)
-        got = {**got, "feedback": max(1, got["feedback"] // parts)}
+        got = {**got, "feedback": max(min(1, got["feedback"]), got["feedback"] // parts)}
     roles = cut(found, got, draw and {**draw, "seed": params["seed"]})
     check_disjoint(roles)
-    source = "feedback" if params["role"] == "scoring" and params["sizes"].get("scoring") == SAME else params["role"]
-    source = f"feedback {draw['part']}" if draw and source == "feedback" else source
-    asked, most = sizes[source.split()[0]], params.get("most")
-    return _output(params["role"], family.name, roles[source][:most], min(asked, most or asked))
+    cut_as = "feedback" if params["role"] == "scoring" and params["sizes"].get("scoring") == SAME else params["role"]
+    cut_as = f"feedback {draw['part']}" if draw and cut_as == "feedback" else cut_as
+    asked, most = sizes[cut_as.split()[0]], params.get("most")
+    return _output(params["role"], pool.name, roles[cut_as][:most], min(asked, most or asked))
 
 
 def cut(distinct: Sequence[Question], sizes: Mapping[str, int], draw: Json = None) -> dict[str, list[Question]]:
@@ -57,8 +60,10 @@ def cut(distinct: Sequence[Question], sizes: Mapping[str, int], draw: Json = Non
     """
     held_out, rest = list(distinct[: sizes["evaluation"]]), list(distinct[sizes["evaluation"] :])
     if draw is None:
-        scoring, feedback = rest[: sizes["scoring"]], rest[sizes["scoring"] :][: sizes["feedback"]]
-        return {"evaluation": held_out, "scoring": scoring, "feedback": feedback}
+        roles = {"evaluation": held_out}
+        for role in ORDER[1:]:
+            roles[role], rest = rest[: sizes[role]], rest[sizes[role] :]
+        return roles
     kept = rest[: sizes["scoring"]] if draw.get("scoring") == "kept" else []
     rest = rest[len(kept) :]
     random.Random(derive_seed("draw", draw["seed"], draw["round"])).shuffle(rest)
@@ -129,10 +134,10 @@ _walks: OrderedDict[bytes, Walk] = OrderedDict()
 _walks_lock = threading.Lock()
 
 
-def _walk_of(family: Family, params: Json) -> Walk:
-    key = canonical_json([params["family"], params["seed"]])
+def _walk_of(pool: Family | Domain, block: Json, seed: int) -> Walk:
+    key = canonical_json([type(pool).__module__, block, seed])
     with _walks_lock:
-        walk = _walks.setdefault(key, Walk(lambda start, stop: family.questions(start, stop, params["seed"])))
+        walk = _walks.setdefault(key, Walk(lambda start, stop: pool.questions(start, stop, seed)))
         _walks.move_to_end(key)
         while len(_walks) > _KEPT:
             _walks.popitem(last=False)
@@ -145,7 +150,7 @@ def _sizes(asked: Mapping[str, Any]) -> dict[str, int]:
 
 def _least(sizes: Mapping[str, int], parts: int) -> int:
     """Questions that one round needs, held-out ones included."""
-    return sizes["evaluation"] + sizes["scoring"] + parts * sizes["feedback"]
+    return sizes["evaluation"] + sizes["scoring"] + parts * sizes["feedback"] + sizes["training"]
 
 
 def _enough(sizes: Mapping[str, int], draw: Json) -> int:

@@ -116,6 +116,35 @@ def test_a_question_whose_own_answer_fails_is_never_used(monkeypatch):
     assert [q["pool_index"] % 2 for q in drawn] == [1] * 6
 
 
+def domain_cut(role, sizes, **block):
+    params = {"domain": {"kind": "toy", **block}, "role": role, "sizes": sizes, "seed": 7}
+    return split({"allow_fewer": False, **params}, {}, None).value
+
+
+def test_a_domains_training_questions_are_none_that_are_held_out():
+    sizes = {"training": 30, "evaluation": 20}
+    training, held_out = (domain_cut(role, sizes) for role in sizes)
+    assert (training["role"], training["family"], training["got"], held_out["got"]) == ("training", "toy", 30, 20)
+    assert not {q["content_id"] for q in training["questions"]} & {q["content_id"] for q in held_out["questions"]}
+    assert held_out == domain_cut("evaluation", {"training": 3, "evaluation": 20})
+
+
+def test_a_domain_with_too_few_questions_gives_smaller_splits_where_that_is_allowed():
+    """A feedback question that nobody asked for took the place of a training question."""
+    sizes = {"training": 30, "evaluation": 20}
+    with pytest.raises(StepError, match="domain small: 10 walked.*10 different questions found, 50 wanted"):
+        domain_cut("training", sizes, name="small", pool=10)
+    params = {"domain": {"kind": "toy", "name": "small", "pool": 10}, "sizes": sizes, "seed": 7, "allow_fewer": True}
+    got = {role: split({**params, "role": role}, {}, None).value["got"] for role in sizes}
+    assert got == {"training": 5, "evaluation": 4}
+
+
+def test_a_family_and_a_domain_of_one_name_have_pools_of_their_own():
+    assert {q["text"] for q in domain_cut("training", {"training": 2, "evaluation": 2})["questions"]}.isdisjoint(
+        q["text"] for q in cut("feedback", {"name": "toy"}, {"evaluation": 2, "feedback": 2}).value["questions"]
+    )
+
+
 def test_case_142_c_roles_that_share_questions_are_refused_with_their_ids():
     case = cases() / "142-select-and-report-same-split"
     roles = json.loads((case / "candidates.json").read_text())["C"]
