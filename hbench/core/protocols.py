@@ -12,6 +12,7 @@ from hbench.core.limits import Limits
 from hbench.core.message import LMError, Message, Reply, Request
 from hbench.core.model import ModelRef
 from hbench.core.output import Row
+from hbench.core.outside import Finished
 from hbench.core.question import Question
 from hbench.core.rollout import Rollout
 from hbench.core.scored import Scored
@@ -94,6 +95,13 @@ class Services(Protocol):
         """Trains in processes of its own, on the step's part folder: a try after a kill goes on from the last checkpoint.
 
         Raises StepError.
+        """
+        ...
+
+    def run_outside(self, words: Sequence[str], folder: Path, wall_s: float) -> Finished:
+        """Runs a program of somebody else's in `folder`, with the user's rights and a clean environment, through no shell.
+
+        Raises StepError when it cannot be started.
         """
         ...
 

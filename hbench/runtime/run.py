@@ -92,7 +92,8 @@ def machine_of(specs: Sequence[Any], results: Path) -> Machine:
                 f"machine.models: {known.name} and {ref.name} are one model by all that is hashed, but are reached in two "
                 "ways; give them one name, or say in the spec how they differ (revision, adapter, chat_template …)"
             )
-    return Machine(results, models, block.sandbox, block.in_flight, block.workers, block.training.to_json())
+    training, named = block.training.to_json(), tuple(block.outside_env)
+    return Machine(results, models, block.sandbox, block.in_flight, block.workers, training, named)
 
 
 def _open_record(store: Any, plan: Plan, options: Options) -> RunRecord:

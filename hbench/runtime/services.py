@@ -14,6 +14,7 @@ from hbench.core.failure import HbenchError, StepError
 from hbench.core.harness import Harness
 from hbench.core.message import LMError, Reply, Request
 from hbench.core.model import ModelRef
+from hbench.core.outside import Finished
 from hbench.core.protocols import LM, Part
 from hbench.core.question import Question
 from hbench.core.rollout import Rollout
@@ -29,7 +30,7 @@ from hbench.runtime.versions import versions
 class Machine:
     """How this run reaches things; none of it is hashed. models: identity digest -> (model, settings).
 
-    training: machine.training as JSON.
+    training: machine.training as JSON. outside_env: names of variables that outside programs are given.
     """
 
     results: Path
@@ -38,6 +39,7 @@ class Machine:
     in_flight: int = 64
     workers: int = 16
     training: Json = field(default_factory=dict)
+    outside_env: tuple[str, ...] = ()
 
 
 class RunServices:
@@ -279,6 +281,12 @@ class StepServices:
 
         model, _ = self._run.reached(job.model)
         return train(self._run, self.part, replace(job, model=model), self.report_progress)
+
+    def run_outside(self, words: Sequence[str], folder: Path, wall_s: float) -> Finished:
+        """See core.protocols.Services."""
+        from hbench.engines.outside import run_outside
+
+        return run_outside(words, folder, wall_s, self._run.machine.outside_env, self._run.check)
 
     def engine(self, model: ModelRef) -> str:
         return self._run.engine(model)

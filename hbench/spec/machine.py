@@ -85,6 +85,9 @@ class MachineBlock(Block):
     executor: Literal["local"] = Field("local", description="Where steps run: threads on this machine.")
     models: dict[str, ReachBlock] = Field({}, description="Model name -> how it is reached.")
     training: TrainingBlock = Field(default_factory=TrainingBlock, description="How training steps are run.")
+    outside_env: tuple[Annotated[str, AfterValidator(_variable)], ...] = Field(
+        (), description="Names of environment variables that outside programs get, beside PATH, HOME and LANG; never values."
+    )
 
     _written: Json = PrivateAttr(default=None)
 
