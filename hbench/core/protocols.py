@@ -16,7 +16,7 @@ from hbench.core.outside import Finished
 from hbench.core.question import Question
 from hbench.core.rollout import Rollout
 from hbench.core.scored import Scored
-from hbench.core.training import Trained, TrainingJob
+from hbench.core.training import Talk, Trained, TrainingJob, TurnTokens
 from hbench.core.trajectory import Acted, Work
 
 Tool = Callable[..., Awaitable[Json]]  # raises ToolError (told to the harness) or StepError (ends the step)
@@ -88,6 +88,13 @@ class Services(Protocol):
         """(input_ids, labels) of each (messages, completion); labels are -100 off the completion and its end marker.
 
         Raises StepError for a chat template under which that mask would be wrong.
+        """
+        ...
+
+    def tokenise_turns(self, model: ModelRef, talks: Sequence[Talk]) -> list[list[TurnTokens] | str]:
+        """The rows of each conversation: one, or one a turn where the chat template rewrites what was said before.
+
+        A text says why that conversation cannot be trained: under its template the labels would be wrong. Raises StepError.
         """
         ...
 

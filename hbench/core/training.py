@@ -20,6 +20,31 @@ class Response:
     completion_tokens: int | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Talk:
+    """A conversation to be trained on. messages: as a chat template takes them, with `tools` beside them, or None.
+
+    trained: places of the assistant's messages that carry loss. hidden: place -> spans of characters there that carry none.
+    """
+
+    messages: Sequence[Json]
+    trained: Sequence[int]
+    hidden: Mapping[int, Sequence[tuple[int, int]]] = field(default_factory=dict)
+    tools: Json = None
+
+
+@dataclass(frozen=True, slots=True)
+class TurnTokens:
+    """A training row of a conversation; all three are equally long. labels: the token, or -100 where there is no loss.
+
+    places: of each token, the trained message that it belongs to (its end marker too, and its hidden spans); -1 for the rest.
+    """
+
+    ids: list[int]
+    labels: list[int]
+    places: list[int]
+
+
 Note = Callable[[int, str, float], None]  # update (from 1), name, value: a row of `updates`
 Generate = Callable[[Sequence[Json]], list[Response]]  # one response of the present policy to each list of messages
 Score = Callable[[int, Sequence[int], Sequence[Response], Generate], list[float | None]]
@@ -31,8 +56,9 @@ class TrainingJob:
     """What is to be trained, and on what. recipe: the spec's block, all of it hashed.
 
     model: with `files` where training goes on from a checkpoint. rows (sft): JSON Lines of {"input_ids", "labels",
-    "group"}; rows of one group share their prompt. prompts (grpo): [{"context", "messages"}]. reward (grpo): what
-    steps/edit_reward.py takes; holds gold, which therefore stands in no dataset.
+    "group"}, and of "weights" in all of them or in none; rows of one group share their prompt. rows (dpo): JSON Lines of
+    {"accepted", "rejected"}, each {"input_ids", "labels"}. prompts (grpo): [{"context", "messages"}]. reward (grpo):
+    what steps/edit_reward.py takes; holds gold, which therefore stands in no dataset.
     """
 
     method: str

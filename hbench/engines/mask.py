@@ -10,6 +10,7 @@ from typing import Any
 from hbench.core.digest import Json
 from hbench.core.failure import StepError
 from hbench.core.model import ModelRef
+from hbench.core.training import Talk, TurnTokens
 from hbench.engines import embedded
 from hbench.engines.local_model import source, told_plainly
 
@@ -25,6 +26,14 @@ def tokenise(model: ModelRef, conversations: Sequence[tuple[Json, str]]) -> list
     chat = Chat.of(model)
     said = [[*messages, {"role": "assistant", "content": completion}] for messages, completion in conversations]
     return [chat.tokens(messages, [len(messages) - 1]) for messages in said]
+
+
+def tokenise_turns(model: ModelRef, talks: Sequence[Talk]) -> list[list[TurnTokens] | str]:
+    """See core.protocols.Services. Raises HbenchError without the tokenizer, StepError without a chat template."""
+    chat = Chat.of(model)
+    if not chat.tokenizer.chat_template:
+        raise StepError("this model has no chat template")
+    return [chat.talk(talk) for talk in talks]
 
 
 @dataclass(frozen=True)
@@ -56,6 +65,21 @@ class Chat:
         tokens = sorted({tokenizer.eos_token_id, *(ends if isinstance(ends, list) else [ends])} - {None})
         return cls(tokenizer, dict(zip(tokenizer.convert_ids_to_tokens(tokens), tokens)), arguments or {})
 
+    def talk(self, talk: Talk) -> list[TurnTokens] | str:
+        """The rows of a conversation, or why it cannot be trained.
+
+        One row where the template writes what was said before as it was said. Else one row a turn: what the model was asked
+        with, and what it said. Templates do so that leave out earlier thoughts.
+        """
+        try:
+            return [self._row(talk, len(talk.messages), talk.trained)]
+        except StepError:
+            pass
+        try:
+            return [self._row(talk, place + 1, [place]) for place in sorted(talk.trained)]
+        except StepError as refused:
+            return str(refused)
+
     def tokens(
         self,
         messages: Sequence[Json],
@@ -67,22 +91,28 @@ class Chat:
         hidden: place -> spans of characters in that message that are read but not trained. Raises StepError when the
         template shifts what the assistant said, and when no token would be trained.
         """
-        messages = [{**message, "content": _clean(message["content"])} for message in messages]
-        whole, ids, labels, at = self._render(messages), [], [], 0
-        for place in sorted(trained):
-            start, said, end = self._find(messages, place, whole)
-            read = self._encode(whole[at:start])
-            spoken, taught = self._said(said, messages[place]["content"], (hidden or {}).get(place, ()))
-            ids += [*read, *spoken, self.ends[end]]
-            labels += [*[IGNORED] * len(read), *taught, self.ends[end]]
-            at = start + len(said) + len(end)
-        if all(label == IGNORED for label in labels):
-            raise StepError("a conversation without a token to train")
-        return ids, labels
+        row = self._row(Talk(messages, trained, hidden or {}), len(messages), trained)
+        return row.ids, row.labels
 
-    def _find(self, messages: Sequence[Json], place: int, whole: str) -> tuple[int, str, str]:
+    def _row(self, talk: Talk, stop: int, trained: Collection[int]) -> TurnTokens:
+        """The row of the first `stop` messages of `talk`."""
+        messages = [{**message, "content": _clean(message["content"])} for message in talk.messages[:stop]]
+        whole, row, at = self._render(messages, talk.tools), TurnTokens([], [], []), 0
+        for place in sorted(trained):
+            start, said, end = self._find(messages, place, whole, talk.tools)
+            read = self._encode(whole[at:start])
+            spoken, taught = self._said(said, messages[place]["content"], talk.hidden.get(place, ()))
+            row.ids.extend([*read, *spoken, self.ends[end]])
+            row.labels.extend([*[IGNORED] * len(read), *taught, self.ends[end]])
+            row.places.extend([-1] * len(read) + [place] * (len(spoken) + 1))
+            at = start + len(said) + len(end)
+        if all(label == IGNORED for label in row.labels):
+            raise StepError("a conversation without a token to train")
+        return row
+
+    def _find(self, messages: Sequence[Json], place: int, whole: str, tools: Json) -> tuple[int, str, str]:
         """(where the assistant's turn begins in `whole`, what it says, its end marker)."""
-        asked = self._render(messages[:place], add_generation_prompt=True)
+        asked = self._render(messages[:place], tools, add_generation_prompt=True)
         if not whole.startswith(asked):
             written, wanted = _around(whole, asked), _around(asked, whole)
             raise StepError(f"the chat template writes {written} where the model is asked with {wanted}")
@@ -115,11 +145,12 @@ class Chat:
     def _encode(self, text: str) -> list[int]:
         return self.tokenizer(text, add_special_tokens=False)["input_ids"]
 
-    def _render(self, messages: Sequence[Json], **more: bool) -> str:
+    def _render(self, messages: Sequence[Json], tools: Json, **more: bool) -> str:
         if not self.tokenizer.chat_template:
             raise StepError("this model has no chat template")
+        given = {**self.arguments, **more, **({"tools": tools} if tools else {})}
         try:
-            return self.tokenizer.apply_chat_template(list(messages), tokenize=False, **self.arguments, **more)
+            return self.tokenizer.apply_chat_template(list(messages), tokenize=False, **given)
         except Exception as trouble:  # whatever the template raises for messages that it refuses
             raise StepError(f"the chat template refuses the messages: {trouble}") from None
 

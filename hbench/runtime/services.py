@@ -18,7 +18,7 @@ from hbench.core.outside import Finished
 from hbench.core.protocols import LM, Part
 from hbench.core.question import Question
 from hbench.core.rollout import Rollout
-from hbench.core.training import Trained, TrainingJob
+from hbench.core.training import Talk, Trained, TrainingJob, TurnTokens
 from hbench.runtime.loop import Interrupted, LoopThread
 from hbench.runtime.progress import Progress
 from hbench.runtime.rollouts import Stage, roll_out
@@ -272,6 +272,15 @@ class StepServices:
 
         try:
             return tokenise(self._run.reached(model)[0], conversations)
+        except HbenchError as bad:
+            raise StepError(str(bad)) from bad
+
+    def tokenise_turns(self, model: ModelRef, talks: Sequence[Talk]) -> list[list[TurnTokens] | str]:
+        """See core.protocols.Services."""
+        from hbench.engines.mask import tokenise_turns
+
+        try:
+            return tokenise_turns(self._run.reached(model)[0], talks)
         except HbenchError as bad:
             raise StepError(str(bad)) from bad
 
