@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Literal
 
 from hbench.core.bank import MOST_CHARS, Component, python_problems
@@ -28,6 +29,25 @@ CHECK = ("proposal", "history")  # check(proposal, history) -> None | {"evidence
 
 class BrokenGuidance(HbenchError):
     """Files that are no guidance. The message names every trouble, one a line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One file of guidance. name: the file's, without folder and ending."""
+
+    path: str
+    sort: Sort
+    text: str
+
+    @property
+    def name(self) -> str:
+        return self.path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+
+
+def entries(files: Mapping[str, str]) -> tuple[Entry, ...]:
+    """What the guidance holds, sorted by path. Raises BrokenGuidance."""
+    check(files)
+    return tuple(Entry(path, sort_of(path), files[path]) for path in sorted(files))
 
 
 def path_of(component: Component) -> str:

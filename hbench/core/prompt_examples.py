@@ -65,7 +65,41 @@ _REPORT = {
 _NOTHING = {"cases": [], "more": 0, "solved_cases": [], "others": [], "documents": None, "rounds": [], "failures": {}}
 _SCORES_ONLY = {**_REPORT, **_NOTHING, "scores_only": True}
 
+# The conversation with one reviewer: its opening (the first four), and what is said each turn.
+_REVIEW = {
+    "tools": [{"name": "execute", "description": "Run a shell command.", "parameters": {"command": "the command"}}],
+    # sort: recipe, check, advice or patterns; [] for a generic review
+    "guidance": [
+        {"path": "advice/read_first.md", "sort": "advice", "text": "Read a file before you change it."},
+        {"path": "checks/overwrites.py", "sort": "check", "text": "def check(proposal, history):\n    return None\n"},
+    ],
+    "gold": None,  # the right answer, as a question holds it: for an oracle alone
+    "budget": 5,  # replacements a rollout
+    "turn": 0,
+    "since": [{"role": "user", "content": "Sort names.txt."}],  # what the student read and said since the last review
+    "proposal": {  # what is not there is None; unreadable: why no call can be read
+        "text": "```bash\nsort names.txt -o names.txt\n```",
+        "tool": "execute",
+        "arguments": {"command": "sort names.txt -o names.txt"},
+        "command": "sort names.txt -o names.txt",
+        "answer": None,
+        "unreadable": None,
+    },
+    "findings": [{"check": "overwrites", "evidence": "It writes names.txt.", "instruction": "Let it look first."}],
+    "left": 5,  # replacements left
+    "problem": None,  # what was wrong with its last verdict: then only this is told
+}
+
+_SAID_NOTHING = {"tool": None, "arguments": None, "command": None}
+_REVIEWS = (
+    _REVIEW,
+    {**_REVIEW, "guidance": [], "findings": [], "gold": {"A1": 3}, "proposal": {**_REVIEW["proposal"], **_SAID_NOTHING, "answer": "42"}},
+    {**_REVIEW, "proposal": {**_REVIEW["proposal"], **_SAID_NOTHING, "unreadable": "two calls"}, "gold": "42"},
+    {**_REVIEW, "since": [], "proposal": None, "findings": [], "problem": "no JSON object can be read"},
+)
+
 ROLE_EXAMPLES: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     "proposer": (_PROPOSER,),
     "report": (_REPORT, _SCORES_ONLY),
+    "reviewer": _REVIEWS,
 }

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -70,11 +71,17 @@ def environment(sources: Mapping[str, str]) -> Any:
     return made
 
 
+@lru_cache(maxsize=64)
+def _compiled(sources: tuple[tuple[str, str], ...], _: Path) -> Any:
+    """An environment that keeps its compiled templates; files are shown as seen from this working folder."""
+    return environment(dict(sources))
+
+
 def render_blocks(
     sources: Mapping[str, str], key: str, values: Mapping[str, Any]
 ) -> tuple[list[tuple[str, str]], list[Problem]]:
     """(role, text) of each message block, or of the whole file as a user message; and what went wrong."""
-    made = environment(sources)
+    made = _compiled(tuple(sources.items()), Path.cwd())
     template = made.get_template(key)
     if not template.blocks:
         parts = {"user": template.root_render_func}

@@ -1,17 +1,28 @@
-"""One reviewer beside one rollout: each proposal is passed or replaced before it runs (Harness-Zero, section 3.2)."""
+"""One reviewer beside one rollout: each proposal is passed or replaced before it runs (Harness-Zero, section 3)."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, Literal
 
 from hbench.core.action import Tool
 from hbench.core.digest import Json
+from hbench.core.failure import StepError
+from hbench.core.guidance import Entry, entries
 from hbench.core.message import LMError, Message, Reply
+from hbench.core.private import TAGS, private, sentences
+from hbench.core.prompt import Prompt, frozen_prompt, render
+from hbench.core.replacement import same_action, written
+from hbench.core.thinking import after_thinking
 from hbench.core.trajectory import Span
+from hbench.core.verdict import BadVerdict, read_verdict
+from hbench.runtime.acting.checks import Finding, RunPython, run_checks, told_to_checks
 from hbench.steps.act_setting import Review
 
 Ask = Callable[[list[Message]], Awaitable[Reply | LMError]]
-RunPython = Callable[..., Awaitable[Json]]  # Jails.python
+
+# Kinds of LMError that are the reviewer's own bad outcome; with every other its model is down.
+_ITS_OWN = {"timeout": "timeout", "too_long": "context"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +31,7 @@ class Reviewed:
 
     accepted: what is to be executed; the proposal itself, byte for byte, when passed. trouble: "" where the reviewer had
     its say; else unreviewed (not a turn that is reviewed), budget, malformed, leaked, forged, unknown_component, timeout
-    or context: the proposal is passed.
+    or context: the proposal is passed, and reason says what was wrong.
     """
 
     accepted: str
@@ -33,12 +44,30 @@ class Reviewed:
     trouble: str = ""
 
 
+class Patience:
+    """How long reviewers may hang, over all rollouts of one act step. One that hangs is an outcome; when `most` in a row
+    get no reply in time, with no reply to anyone between, their model is down."""
+
+    def __init__(self, most: int = 8):
+        self._most, self._hung = most, 0
+
+    def replied(self) -> None:
+        self._hung = 0
+
+    def hung(self, error: LMError) -> None:
+        """Raises StepError at the `most`-th call in a row."""
+        self._hung += 1
+        if self._hung >= self._most:
+            raise StepError(f"the reviewer gave no reply to {self._hung} rollouts in a row ({error.kind}): {error.message}")
+
+
 class ReviewSession:
     """The reviewer of one rollout. Make one a rollout, call `turn` once a turn, in order; it lives in memory alone.
 
     tools, call: the student's actions, and how it writes them. ask: sends the reviewer's conversation and gives what the
     LM gave (`LM.generate([request])[0]`, an LMError as it is: the session decides which is an outcome and which a
-    StepError). run_python: Jails.python, for the checks of the guidance. gold: the right answer, only for an oracle.
+    StepError). run_python: Jails.python, for the checks of the guidance. gold: the right answer, for an oracle alone.
+    patience: shared by the rollouts of a step. Raises StepError when given a gold answer for a reviewer that is no oracle.
     """
 
     def __init__(
@@ -49,8 +78,20 @@ class ReviewSession:
         ask: Ask,
         run_python: RunPython,
         gold: Json = None,
+        patience: Patience | None = None,
     ):
-        raise NotImplementedError
+        if gold is not None and not review.oracle:
+            raise StepError("a reviewer that is no oracle was given the right answer")
+        self._review, self._tools, self._call, self._ask = review, tuple(tools), call, ask
+        self._run_python, self._patience = run_python, patience or Patience()
+        self._entries = entries(review.guidance.files) if review.guidance else ()
+        self._checks = [each for each in self._entries if each.sort == "check"]
+        self._private = private(review.guidance) if review.guidance else TAGS
+        self._talk = _opening(review, self._tools, self._entries, gold)
+        self._seen: tuple[Message, ...] = ()  # at the last turn
+        self._accepted: str | None = None  # in the last turn
+        self._told = 0  # how many of the student's messages the reviewer knows
+        self._turn, self._replaced, self._over = 0, 0, ""
 
     async def turn(self, seen: Sequence[Message], proposal: str) -> Reviewed:
         """The verdict on `proposal`, which the student said after `seen`: head, accepted responses, observations.
@@ -58,4 +99,95 @@ class ReviewSession:
         seen: each time what it was the last time, and more. Raises StepError when the reviewer's model is down, or when
         `seen` is not a continuation; never for what the reviewer says.
         """
-        raise NotImplementedError
+        self._follow(seen)
+        reviewed = await self._review_turn(proposal)
+        self._turn, self._accepted = self._turn + 1, reviewed.accepted
+        self._replaced += reviewed.verdict == "replace"
+        return reviewed
+
+    def _follow(self, seen: Sequence[Message]) -> None:
+        """A history that is told anew would make training rows that nobody lived through."""
+        before = len(self._seen)
+        wanted = self._seen if self._accepted is None else (*self._seen, Message("assistant", self._accepted))
+        if tuple(seen[: len(wanted)]) != wanted:
+            raise StepError(f"turn {self._turn}: the student's history is not that of the turn before, of {before} messages")
+        self._seen = tuple(seen)
+
+    async def _review_turn(self, proposal: str) -> Reviewed:
+        when, passed = self._review.when, Reviewed(proposal)
+        if when["kind"] == "turns" and self._turn not in when.get("turns", ()):
+            return replace(passed, trouble="unreviewed")
+        if self._over or self._replaced >= self._review.budget:
+            return replace(passed, trouble=self._over or "budget")
+        told = told_to_checks(proposal, self._tools, self._call)
+        findings, names = await run_checks(self._checks, told, self._seen, self._run_python)
+        passed = replace(passed, checks=tuple(names))
+        if when["kind"] == "checks" and not findings:
+            return replace(passed, trouble="unreviewed")
+        return await self._judge(passed, told, findings)
+
+    async def _judge(self, passed: Reviewed, told: Json, findings: Sequence[Finding]) -> Reviewed:
+        """Asks until a verdict is well formed, `tries` times at most. Only the last try stays in the conversation."""
+        shown = self._shown(told, findings)
+        talk = [*self._talk, *shown]
+        outcome, said = passed, ""
+        for number in range(1, self._review.tries + 1):
+            reply = await self._ask(talk)
+            if isinstance(reply, LMError):
+                return replace(passed, tries=number, **self._gone(reply))
+            self._patience.replied()
+            said = reply.text
+            try:
+                outcome = replace(self._settled(reply, passed, findings), tries=number)
+                break
+            except BadVerdict as bad:
+                outcome = replace(passed, tries=number, trouble=bad.kind, reason=bad.message)
+                talk += [Message("assistant", said), *self._render({"problem": bad.message})]
+        self._talk += [*shown, Message("assistant", (after_thinking(said) or "").strip())]
+        self._told = len(self._seen) + 1  # with the response of this turn, which it has read or written
+        return outcome
+
+    def _settled(self, reply: Reply, passed: Reviewed, findings: Sequence[Finding]) -> Reviewed:
+        """What the reply decides. Raises BadVerdict."""
+        if reply.truncated:
+            raise BadVerdict("malformed", "the verdict was cut off: it is too long")
+        verdict = read_verdict(reply.text, self._tools, [each.path for each in self._entries])
+        known = {"reason": verdict.reason, "components": verdict.components}
+        if verdict.action is None or same_action(passed.accepted, verdict, self._tools, self._call):
+            return replace(passed, **known)
+        instructions = [each for finding in findings for each in sentences(finding.instruction)]
+        read = "\n".join([*(message.content for message in self._seen), passed.accepted])
+        text, hidden = written(verdict, self._tools, self._call, (*self._private, *instructions), read)
+        return replace(passed, accepted=text, verdict="replace", hidden=hidden, **known)
+
+    def _gone(self, error: LMError) -> Json:
+        """The reviewer is asked no more in this rollout. Raises StepError where that is no outcome of its own."""
+        if error.kind not in _ITS_OWN:
+            raise StepError(f"the reviewer gave no reply ({error.kind}): {error.message}")
+        if error.kind == "timeout":
+            self._patience.hung(error)
+        self._over = _ITS_OWN[error.kind]
+        return {"trouble": self._over, "reason": error.message[:500]}
+
+    def _shown(self, told: Json, findings: Sequence[Finding]) -> list[Message]:
+        """What is new since the reviewer was last asked, and the proposal."""
+        values = {"since": [m.to_json() for m in self._seen[self._told :]], "proposal": told}
+        return self._render({**values, "findings": [each.to_json() for each in findings], "problem": None})
+
+    def _render(self, values: Json) -> list[Message]:
+        nothing = {"since": [], "proposal": None, "findings": [], "turn": self._turn}
+        left = self._review.budget - self._replaced
+        return render(_prompt(**self._review.turn_prompt), {**nothing, "left": left, **values})
+
+
+def _opening(review: Review, tools: Sequence[Tool], known: Sequence[Entry], gold: Json) -> list[Message]:
+    """The messages before the first turn. With gold None nothing of the right answer is in them."""
+    shown = [{"path": each.path, "sort": each.sort, "text": each.text} for each in known]
+    offered = [{"name": t.name, "description": t.description, "parameters": t.parameters} for t in tools]
+    values = {"tools": offered, "guidance": shown, "gold": gold, "budget": review.budget}
+    return render(_prompt(**review.prompt), values)
+
+
+@lru_cache(maxsize=32)
+def _prompt(name: str, digest: str) -> Prompt:
+    return frozen_prompt({"name": name, "digest": digest})
