@@ -247,10 +247,11 @@ _ALL = (
         proposal  VARCHAR  digest of the student's proposal, in texts
         accepted  VARCHAR  digest of what was executed, in texts
         observation  VARCHAR  digest of what came back, in texts; NULL behind the final answer
+        told_as  VARCHAR  role under which it was told: user or tool
         failure  VARCHAR  what went wrong in the turn: unclosed, several_calls, timeout …; NULL for nothing
         reason  VARCHAR  the reviewer's reason; never in a training row
-        components  JSON  parts of the guidance that the reviewer named
-        checks  JSON  checks of the guidance that found something
+        components  JSON  parts of the guidance that the reviewer named; of a bank, those with their first part in this turn
+        checks  JSON  checks of the guidance that found something; `NAME (error)`, `NAME (timeout)` …: one that broke
         tries  BIGINT  how often the reviewer was asked for this verdict; 0 without a review
         trouble  VARCHAR  why the reviewer had no say: budget, malformed, …; NULL where it had, or there was none
         hidden  JSON  character spans of `accepted` that the reviewer wrote as reasoning
