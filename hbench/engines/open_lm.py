@@ -22,9 +22,7 @@ def open_lm(ref: ModelRef, machine: Json) -> LM:
     when it cannot be reached. Raises HbenchError when nothing says how to reach the model.
     """
     if ref.identity.get("kind") == "rules":
-        from hbench.engines.rule_reader import RuleReader
-
-        return RuleReader.of(ref.identity)
+        return _of_rules(ref.identity)
     engine = machine.get("engine") or "auto"
     if engine not in ENGINES:
         raise HbenchError(f"machine.models.{ref.name}.engine: {engine!r} is none of {', '.join(ENGINES)}")
@@ -41,6 +39,13 @@ def open_lm(ref: ModelRef, machine: Json) -> LM:
     from hbench.engines.transformers_lm import TransformersLM
 
     return TransformersLM(ref.identity, machine.get("batch") or 16, machine.get("threads") or 1, ref.files)
+
+
+def _of_rules(identity: Json) -> LM:
+    from hbench.engines.files_expert import FilesExpert
+    from hbench.engines.rule_reader import RuleReader
+
+    return {FilesExpert.name: FilesExpert}.get(identity.get("name"), RuleReader).of(identity)
 
 
 def _choose(ref: ModelRef, machine: Json) -> str:

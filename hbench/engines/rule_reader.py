@@ -1,24 +1,18 @@
 """A rule-based reader: an LM made of rules, for runs that show what a harness does and not what a model knows."""
 
-import re
-from collections.abc import Sequence
-
-from hbench.core.digest import Json
-from hbench.core.failure import HbenchError
-from hbench.core.message import LMError, Reply, Request
+from hbench.core.message import Request
+from hbench.engines.of_rules import OfRules
 from hbench.engines.reading.asked import Asked, read
 from hbench.engines.reading.chains import Chain, Comparison, understood
 from hbench.engines.reading.follow import Reached, decide, follow, sides
 from hbench.engines.reading.guess import guess, names_in, ranked
 from hbench.engines.reading.pages import stems, words
-from hbench.engines.scripted import spoken
 
 VERSION = 1  # as in spec/model_block.py; raised when the same request gets another reply
 UNKNOWN = "unknown"
-CONTEXT = 120_000  # characters of a request; every model has such a limit
 
 
-class RuleReader:
+class RuleReader(OfRules):
     """An LM that uses nothing but what stands in its request: no memory, no knowledge of questions, answers or corpora.
 
     It does three things, told apart by plain cues: it summarises (keeps the few whole sentences that share most words
@@ -27,20 +21,11 @@ class RuleReader:
     span of the sentence that shares most words, else says "unknown". Temperature and seed change nothing.
     """
 
-    @classmethod
-    def of(cls, identity: Json) -> "RuleReader":
-        """The reader that a spec names. Raises HbenchError for one made of other rules than those here."""
-        wanted = identity.get("name"), identity.get("version")
-        if wanted != ("rule_reader", VERSION):
-            raise HbenchError(f"no rule-based model {wanted[0]} of version {wanted[1]}: rule_reader {VERSION} is here")
-        return cls()
+    name = "rule_reader"
+    version = VERSION
 
-    async def generate(self, requests: Sequence[Request]) -> list[Reply | LMError]:
-        return [_reply(request) for request in requests]
-
-    async def check(self) -> None: ...
-
-    async def close(self) -> None: ...
+    def said(self, request: Request) -> str:
+        return said(read(request))
 
 
 def said(asked: Asked) -> str:
@@ -92,16 +77,3 @@ def _new_names(asked: Asked) -> list[str]:
     found = [name for s in best for name in (s.title, *names_in(s.text)) if stems(name) - known]
     own = [word for word in words(asked.question) if stems(word) and word[0].islower()]
     return [*dict.fromkeys(found[:2]), *own] if found else []
-
-
-def _reply(request: Request) -> Reply | LMError:
-    length = sum(len(message.content) for message in request.messages)
-    if length > CONTEXT:
-        return LMError("too_long", f"the request has {length} characters, the rule-based reader takes {CONTEXT}")
-    text = said(read(request))
-    for stop in request.sampling.stop:
-        text = text.split(stop, 1)[0]
-    tokens = list(re.finditer(r"\S+", text))
-    if len(tokens) > request.sampling.max_tokens:  # a word counts as a token
-        return spoken(request, text[: tokens[request.sampling.max_tokens - 1].end()], "length")
-    return spoken(request, text)

@@ -16,7 +16,7 @@ from hbench.spec.files import PromptName, RecordedName
 
 EMBEDDED = "embedded/"  # these weights ship in a package whose file hbench knows by its digest
 OURS = frozenset({"temperature", "max_tokens", "top_p", "stop", "seed", "messages", "model", "n", "stream", "tools"})
-RULES = {"rule_reader": 1}  # versions: raised when the same request gets another reply
+RULES = {"rule_reader": 1, "files_expert": 1}  # versions: raised when the same request gets another reply
 MOST_STOPS = 4  # what OpenAI-compatible servers accept
 
 
@@ -159,8 +159,9 @@ class RulesBlock(_Model):
     """A model made of rules, in hbench itself: shows what a harness does, apart from what a model knows."""
 
     kind: Literal["rules"] = Field(description="A model made of rules, not of weights.")
-    name: Literal["rule_reader"] = Field(
-        description="rule_reader: reads the passages in its request with word patterns; sees nothing else."
+    name: Literal["rule_reader", "files_expert"] = Field(
+        description="rule_reader: reads the passages in its request with word patterns; sees nothing else. "
+        "files_expert: knows the jobs of the domain `files`, as a student or as a reviewer; sees nothing but its request."
     )
 
     def identity(self) -> Json:
