@@ -46,8 +46,7 @@ class Component:
 
 def components(bank: Harness) -> tuple[Component, ...]:
     """Those of `bank`, sorted by path. Raises BrokenBank where `problems` has something to say."""
-    if found := problems(bank.files):
-        raise BrokenBank("\n".join(found))
+    check(bank.files)
     switches = manifest(bank.files)
     made = ((path, _sort_of(path)) for path in sorted(bank.files) if path != MANIFEST)
     return tuple(Component(p, sort, name, bank.files[p], switches.get(p, True)) for p, (sort, name) in made)
@@ -62,6 +61,12 @@ def manifest(files: Mapping[str, str]) -> dict[str, bool]:
     if not isinstance(read, dict) or any(type(value) is not bool for value in read.values()):
         raise BrokenBank(f"{MANIFEST} must be an object of path: true or false")
     return read
+
+
+def check(files: Mapping[str, str]) -> None:
+    """Raises BrokenBank where `problems` has something to say."""
+    if found := problems(files):
+        raise BrokenBank("\n".join(found))
 
 
 def problems(files: Mapping[str, str]) -> list[str]:

@@ -98,8 +98,32 @@ _REVIEWS = (
     {**_REVIEW, "since": [], "proposal": None, "findings": [], "problem": "no JSON object can be read"},
 )
 
+_TOOL = '"""Count lines."""\nimport json, sys\n\nPARAMETERS = {"path": "the file"}\nprint(len(open(json.load(sys.stdin)["path"]).readlines()))\n'
+
+_EVOLVER = {
+    "domain": {"name": "files", "description": "Small jobs on files."},
+    # the bank now; idle: rounds in a row without a sign of benefit
+    "bank": [{"path": "tools/count_lines.py", "text": _TOOL, "enabled": True, "idle": 1}],
+    # of one failed rollout, for its notes
+    "question_id": "0123456789abcdef",
+    "score": 0.0,
+    "trace": "[system]\nWork in the workspace.\n\n[user]\nSort names.txt.\n\n[turn 0: the student]\nDone.",
+    "notes": [{"question_id": "0123456789abcdef", "text": "Failure: answers without acting."}],
+    "folder": False,  # true for a coding agent, which finds traces and bank in its folder
+    "most": 20,  # files that may change
+}
+
+_GUIDANCE = {
+    "domain": _EVOLVER["domain"],
+    "component": {"path": "tools/count_lines.py", "sort": "tool", "text": _TOOL},
+    "target": {"path": "recipes/count_lines.md", "sort": "recipe"},  # sort: recipe, check, advice or patterns
+    "call": "```bash\nCOMMAND\n```",  # how the student writes one; "" where its chat template tells it
+}
+
 ROLE_EXAMPLES: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     "proposer": (_PROPOSER,),
     "report": (_REPORT, _SCORES_ONLY),
     "reviewer": _REVIEWS,
+    "evolver": (_EVOLVER, {**_EVOLVER, "bank": [], "folder": True}),
+    "guidance": tuple({**_GUIDANCE, "target": {"path": "…", "sort": sort}} for sort in ("recipe", "check", "advice", "patterns")),
 }

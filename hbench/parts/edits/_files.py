@@ -6,6 +6,7 @@ from typing import Literal
 
 from hbench.core.failure import EditFailure
 from hbench.parts.edits._blocks import Block, read_blocks
+from hbench.parts.edits._fences import read_fences
 
 OPEN, CLOSE = "<<<<<<< WRITE", ">>>>>>> WRITE"
 _HEADS = {"<<<<<<< SEARCH": ">>>>>>> REPLACE", OPEN: CLOSE}
@@ -47,6 +48,26 @@ def read_changes(response: str) -> tuple[tuple[Change, ...], str]:
     if twice := sorted({path for path in paths if paths.count(path) > 1}):
         raise EditFailure("parse", "malformed_block", f"{twice[0]} has two FILE lines; write all its changes under one")
     return tuple(_change(section) for section in sections), "\n".join(before).strip()
+
+
+def read_file(response: str, path: str) -> str:
+    """The text of the one file that the response writes: its last WRITE block, else for a program its one fenced block, else
+    all of it. Raises EditFailure("parse", …): unterminated_block, no_code_block or multiple_code_blocks.
+    """
+    lines = response.replace("\r\n", "\n").split("\n")
+    bare = [line.rstrip(" \t") for line in lines]
+    if OPEN in bare:
+        start = len(bare) - bare[::-1].index(OPEN)
+        if CLOSE not in bare[start:]:
+            raise EditFailure("parse", "unterminated_block", f"no line {CLOSE!r} before the response ends")
+        return _unfenced(path, lines[start : bare.index(CLOSE, start)])
+    if not path.endswith(".py"):
+        return response.strip() + "\n"
+    fences = [fence for fence in read_fences(lines) if fence.is_python]
+    if len(fences) != 1:
+        kind = "multiple_code_blocks" if fences else "no_code_block"
+        raise EditFailure("parse", kind, f"{len(fences)} Python blocks; write the file between {OPEN!r} and {CLOSE!r}")
+    return "\n".join(fences[0].body) + "\n"
 
 
 def _sections(lines: list[str]) -> tuple[list[_Section], list[str]]:

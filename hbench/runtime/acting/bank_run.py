@@ -13,7 +13,7 @@ from hbench.core.hook import returned, script
 from hbench.core.message import Message
 
 PLACE = "/bank"  # where the workspace shows `files()`, read only
-HOOK_S = 5.0  # for one middleware at one turn
+HOOK_S = 10.0  # for one middleware at one turn: far more than it needs, since a busy machine must not change an outcome
 _SPACE = {"memory_mb": 256, "output_chars": 16_384}
 _MOST_SAID = 2_000  # characters that one middleware may say at one turn
 _IN_WORKSPACE = ("tool", "skill", "memory")
@@ -90,7 +90,7 @@ class BankRun:
         for each in self._hooked["after"]:
             told = await self._hook(each, "after", _call(action), observation, _told(history))
             if told is not None:
-                observation = f"{observation.rstrip()}\n{told}"
+                observation = "\n".join(filter(None, [observation.rstrip(), told]))
         return observation
 
     def take_failure(self) -> Failure | None:
@@ -122,7 +122,11 @@ class BankRun:
 
 
 def _call(action: Action) -> Json:
-    return {"tool": action.tool, "arguments": action.arguments, "text": action.text}
+    """A call as a middleware gets it, in the form in which a check of guidance gets a proposal; what is not there is None."""
+    command = action.arguments.get("command") if action.tool == EXECUTE else None
+    answer = action.text if action.tool is None else None
+    arguments = action.arguments if action.tool is not None else None
+    return {"text": action.text, "tool": action.tool, "arguments": arguments, "command": command, "answer": answer}
 
 
 def _told(history: Sequence[Message]) -> Json:
