@@ -45,35 +45,36 @@ def find_questions(name: str, split: str, source: str | None) -> Path | None:
     return next((found for found in map(find, names) if found), None)
 
 
-def find(name: str) -> Path | None:
-    """`name` as a path, or in one of the data folders, as it is or packed; None where it is nowhere."""
-    for folder in (Path(), *_folders()):
+def find(name: str, sort: str = "qa") -> Path | None:
+    """`name` as a path, or in one of the data folders of `sort`, as it is or packed; None where it is nowhere."""
+    for folder in (Path(), *_folders(sort)):
         for packed in ("", *_OPENERS):
             if (found := folder / f"{name}{packed}").exists():
                 return found
     return None
 
 
-def _folders() -> list[Path]:
+def _folders(sort: str) -> list[Path]:
     given = os.environ.get("HBENCH_DATA")
     if given:
-        return [Path(given) / "qa", Path(given)]
-    return [root.parent / "shared" / "data" / "qa" for root in (Path.cwd(), _REPOSITORY)]
+        return [Path(given) / sort, Path(given)]
+    return [root.parent / "shared" / "data" / sort for root in (Path.cwd(), _REPOSITORY)]
 
 
 def how_to_get(name: str, split: str, source: str | None) -> str:
     """What to tell when `find_questions` finds nothing."""
     if source:
-        return f"no file {source!r}, neither here nor in {_shown_folders()}"
+        return f"no file {source!r}, neither here nor in {shown_folders()}"
     wanted = _PUBLISHED.get((name, split), (f"{name}.jsonl",))[0]
     return (
         f"no questions of {name} ({split}): put {wanted} (from {_PUBLISHER[name]}) into $HBENCH_DATA/qa, "
-        f"or name a file in family.source, or set family.source: hub. Looked in {_shown_folders()}"
+        f"or name a file in family.source, or set family.source: hub. Looked in {shown_folders()}"
     )
 
 
-def _shown_folders() -> str:
-    return ", ".join(str(folder) for folder in _folders())
+def shown_folders(sort: str = "qa") -> str:
+    """Where `find` looks besides the working folder, for messages."""
+    return ", ".join(str(folder) for folder in _folders(sort))
 
 
 def corpus_beside(questions: Path) -> Path | None:
