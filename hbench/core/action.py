@@ -30,10 +30,13 @@ class Tool:
     parameters: Json
 
 
+EXECUTE_TOOL = Tool(EXECUTE, "Runs a shell command and shows what it prints.", {"command": "the shell command"})
+
+
 class CallFailure(Exception):
     """Raised by a call format: the message holds a call that cannot be read. The student is told, and goes on.
 
-    kind: several_calls, unclosed, bad_arguments, unknown_tool.
+    kind: several_calls, unclosed, bad_arguments, unknown_tool, empty, truncated.
     """
 
     def __init__(self, kind: str, message: str):

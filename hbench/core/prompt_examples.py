@@ -120,9 +120,19 @@ _GUIDANCE = {
     "call": "```bash\nCOMMAND\n```",  # how the student writes one; "" where its chat template tells it
 }
 
+_STUDENT = {
+    "question": "Sort names.txt.",  # the instruction; of a sub-agent, its task
+    "calls": "To run a command, write it in one block:\n\n```bash\nCOMMAND\n```",  # "" where the chat template tells it
+    "notes": "",  # skills and memory of a bank; "" under plain h
+    "turns": 40,
+    "command_s": 30,
+    "agent": True,  # the command `agent` is there
+}
+
 ROLE_EXAMPLES: Mapping[str, tuple[Mapping[str, Any], ...]] = {
     "proposer": (_PROPOSER,),
     "report": (_REPORT, _SCORES_ONLY),
+    "student": (_STUDENT, {**_STUDENT, "calls": "", "notes": "Notes that you can read.", "agent": False}),
     "reviewer": _REVIEWS,
     "evolver": (_EVOLVER, {**_EVOLVER, "bank": [], "folder": True}),
     "guidance": tuple({**_GUIDANCE, "target": {"path": "…", "sort": sort}} for sort in ("recipe", "check", "advice", "patterns")),

@@ -221,7 +221,7 @@ class CallFormat(Protocol):
         ...
 
     def write(self, action: Action) -> str:
-        """The message that asks for it: parse(write(action), tools) == action."""
+        """The message that asks for it: parse(write(action), tools) == action. Raises CallFailure for what it cannot hold."""
         ...
 
     def observation(self, text: str) -> Message:

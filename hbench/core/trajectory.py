@@ -20,8 +20,9 @@ class Turn:
     nobody reviewed. accepted: what was executed; the proposal itself, byte for byte, when passed. hidden: spans of
     `accepted` that carry no loss. observation: what came back; None behind the final answer. tool: what was called; None
     for the answer. failure: a call that could not be read, a command that ran out … (the rollout goes on). reason,
-    components, tries, checks, trouble: the reviewer's, private, never in a training row. trouble: why the reviewer had no
-    say (budget, malformed, unreviewed …); "" where it had.
+    components, tries, checks, trouble: the reviewer's, private, never in a training row; under h* the components are those
+    of the bank that had their first part in this turn. trouble: why the reviewer had no say (budget, malformed, unreviewed
+    …); "" where it had.
     """
 
     proposal: str

@@ -2,7 +2,7 @@
 
 import asyncio
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -11,18 +11,12 @@ from typing import Any
 from hbench.core.corpus import Corpus
 from hbench.core.digest import Json, digest
 from hbench.core.failure import HbenchError, StepError
-from hbench.core.harness import Harness
-from hbench.core.message import LMError, Reply, Request
 from hbench.core.model import ModelRef
-from hbench.core.outside import Finished
 from hbench.core.protocols import LM, Part
-from hbench.core.question import Question
-from hbench.core.rollout import Rollout
-from hbench.core.training import Talk, Trained, TrainingJob, TurnTokens
+from hbench.runtime.all_of import Todo, all_of
 from hbench.runtime.loop import Interrupted, LoopThread
 from hbench.runtime.progress import Progress
-from hbench.runtime.rollouts import Stage, roll_out
-from hbench.runtime.tool_belt import Reach
+from hbench.runtime.step_services import StepServices
 from hbench.runtime.versions import versions
 
 
@@ -174,11 +168,11 @@ class RunServices:
                 self._jails = Jails(self.machine.sandbox, self.zygotes)
             return self._jails
 
-    def slots(self) -> asyncio.Semaphore:
-        """Rollouts alive at once, over all steps. Called on the loop."""
+    async def all_of(self, todo: Todo, roll: Callable[..., Awaitable[Any]], done: Callable[[Any], None]) -> None:
+        """See runtime/all_of.py. The slots are those of all steps together."""
         if self._slots is None:
             self._slots = asyncio.Semaphore(self.machine.in_flight)
-        return self._slots
+        await all_of(todo, roll, done, self._slots, self.machine.in_flight)
 
     def lm(self, model: ModelRef) -> LM:
         """The model behind the reply store, opened on first use. Raises StepError when it cannot be reached."""
@@ -210,95 +204,3 @@ class RunServices:
             return StoredLM(open_lm(known, settings), self._replies, known)
         except HbenchError as bad:
             raise StepError(str(bad)) from bad
-
-
-class StepServices:
-    """core.protocols.Services for one step."""
-
-    def __init__(self, run: RunServices, part: Part, label: str):
-        self.part, self._run, self._label = part, run, label
-
-    def ask(self, model: ModelRef, requests: Sequence[Request]) -> list[Reply]:
-        """Replies in order. Raises StepError when one got none."""
-        self._run.make_way(model)
-        lm = self._run.lm(model)
-        replies = self._run.run(lm.generate(list(requests)))
-        for reply in replies:
-            if isinstance(reply, LMError):
-                raise StepError(f"the {model.role} gave no reply ({reply.kind}): {reply.message}")
-            self._run.progress.called(reply)
-        return replies
-
-    def run_harness(
-        self,
-        harness: Harness,
-        questions: Sequence[Question],
-        setting: Any,
-        done: Callable[[Rollout], None],
-        skip: Set[tuple[str, int]] = frozenset(),
-    ) -> None:
-        """See core.protocols.Services. Rollouts end in any order."""
-        todo = [(q, r) for q in questions for r in range(setting.repeats) if (q.id, r) not in skip]
-        if not todo:
-            return
-        self._run.make_way(setting.solver)
-        jails = self._run.jails()
-        reach = Reach(self._run.lm(setting.solver), jails.python, self._run.corpus(setting.family))
-        stage = Stage(harness, setting, reach, jails, setting.family.to_json())
-        self._run.run(self._roll_all(stage, todo, done))
-
-    async def _roll_all(self, stage: Stage, todo: list, done: Callable[[Rollout], None]) -> None:
-        """As many workers as rollouts may be alive, all taking from one queue: memory does not grow with `todo`."""
-        rest, slots = iter(todo), self._run.slots()
-
-        async def work() -> None:
-            for question, repeat in rest:
-                async with slots:
-                    rollout = await roll_out(stage, question, repeat)
-                done(rollout)
-                self._run.progress.rolled(rollout)
-
-        workers = [asyncio.create_task(work()) for _ in range(min(len(todo), self._run.machine.in_flight))]
-        try:
-            await asyncio.gather(*workers)
-        finally:
-            for worker in workers:
-                worker.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
-
-    def tokenise(self, model: ModelRef, conversations: Sequence[tuple[Json, str]]) -> list[tuple[list[int], list[int]]]:
-        """See core.protocols.Services."""
-        from hbench.engines.mask import tokenise
-
-        try:
-            return tokenise(self._run.reached(model)[0], conversations)
-        except HbenchError as bad:
-            raise StepError(str(bad)) from bad
-
-    def tokenise_turns(self, model: ModelRef, talks: Sequence[Talk]) -> list[list[TurnTokens] | str]:
-        """See core.protocols.Services."""
-        from hbench.engines.mask import tokenise_turns
-
-        try:
-            return tokenise_turns(self._run.reached(model)[0], talks)
-        except HbenchError as bad:
-            raise StepError(str(bad)) from bad
-
-    def train(self, job: TrainingJob) -> Trained:
-        """See core.protocols.Services."""
-        from hbench.runtime.training.launch import train
-
-        model, _ = self._run.reached(job.model)
-        return train(self._run, self.part, replace(job, model=model), self.report_progress)
-
-    def run_outside(self, words: Sequence[str], folder: Path, wall_s: float) -> Finished:
-        """See core.protocols.Services."""
-        from hbench.engines.outside import run_outside
-
-        return run_outside(words, folder, wall_s, self._run.machine.outside_env, self._run.check)
-
-    def engine(self, model: ModelRef) -> str:
-        return self._run.engine(model)
-
-    def report_progress(self, done: int, total: int) -> None:
-        self._run.progress.step(self._label, done, total)

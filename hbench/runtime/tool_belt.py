@@ -1,19 +1,19 @@
 """The tools of one rollout, on the driver's side: what the harness asks is checked, counted and recorded here."""
 
 import time
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from hbench.core.corpus import Corpus
-from hbench.core.digest import Json, derive_seed
-from hbench.core.failure import LimitReached, StepError, ToolError
+from hbench.core.digest import Json
+from hbench.core.failure import LimitReached, ToolError
 from hbench.core.limits import Limits
-from hbench.core.message import LMError, Message, Reply, Request, Sampling
+from hbench.core.message import Message, Sampling
 from hbench.core.model import ModelRef
 from hbench.core.protocols import LM, Tool
 from hbench.core.rollout import Event, Usage
+from hbench.runtime.model_calls import ModelCalls, raise_for, usage_of
 
 ROLES = ("system", "user", "assistant")
 MOST_PASSAGES = 100
@@ -31,15 +31,14 @@ class Reach:
 class ToolBelt:
     """lm(), python() and, where there is a corpus, search() for one rollout, and the events they leave.
 
-    draw: what the rollout's seeds are derived from: spec seed, question id, repeat. Equal requests inside one rollout
-    are numbered, so a harness that asks one prompt eight times gets eight draws, in any order, and the same on resume.
+    draw: as in ModelCalls: a harness that asks one prompt eight times gets eight draws.
     """
 
     def __init__(self, solver: ModelRef, limits: Limits, draw: tuple[int, str, int], reach: "Reach"):
         self.events: list[Event] = []
-        self._solver, self._limits, self._draw = solver, limits, draw
-        self._lm, self._run_python, self._corpus = reach.lm, reach.python, reach.corpus
-        self._asked: Counter[tuple] = Counter()
+        self._solver, self._limits = solver, limits
+        self._calls = ModelCalls(solver, reach.lm, draw, self.events)
+        self._run_python, self._corpus = reach.python, reach.corpus
 
     def tools(self) -> Mapping[str, Tool]:
         offered = {"lm": self.lm, "python": self.python}
@@ -47,20 +46,13 @@ class ToolBelt:
 
     def usage(self, seconds: float) -> Usage:
         """Sums over the events so far."""
-        prompt = sum(e.prompt_tokens for e in self.events)
-        completion = sum(e.completion_tokens for e in self.events)
-        return Usage(len(self.events), prompt, completion, seconds)
+        return usage_of(self.events, seconds)
 
     async def lm(self, messages: Json, max_tokens: Json = None, temperature: Json = None, stop: Json = None) -> str:
         """The solver's text. Raises ToolError for arguments that no server would take."""
         self._check_tokens()
-        request = self._request(_checked_messages(messages), self._sampling(max_tokens, temperature, stop))
-        started = time.perf_counter()
-        reply = (await self._lm.generate([request]))[0]
-        if isinstance(reply, LMError):
-            raise _trouble(reply, self._solver)
-        self._record_lm(request, reply, time.perf_counter() - started)
-        return reply.text
+        asked, sampling = _checked_messages(messages), self._sampling(max_tokens, temperature, stop)
+        return raise_for(await self._calls.ask(asked, sampling), self._solver).text
 
     async def python(self, code: Json, timeout_s: Json = None) -> Json:
         """{stdout, stderr, ok} of the code, run in the python tool's own jail."""
@@ -96,38 +88,6 @@ class ToolBelt:
         warmth = base.temperature if temperature is None else _number(temperature, "temperature", 0)
         stops = base.stop if stop is None else _checked_stop(stop)
         return replace(base, max_tokens=int(most), temperature=float(warmth), stop=stops)
-
-    def _request(self, messages: tuple[Message, ...], sampling: Sampling) -> Request:
-        if sampling.temperature == 0:  # greedy: every equal request has one answer
-            return Request(messages, sampling, 0)
-        same = (messages, sampling.temperature, sampling.max_tokens, sampling.stop)
-        self._asked[same] += 1
-        return Request(messages, sampling, derive_seed(*self._draw, self._asked[same]))
-
-    def _record_lm(self, request: Request, reply: Reply, seconds: float) -> None:
-        sent = [m.to_json() for m in request.messages]
-        self.events.append(
-            Event(
-                "lm",
-                sent,
-                reply.text,
-                role=self._solver.role,
-                model=self._solver.digest[:16],
-                request_id=request.id(self._solver.identity),
-                finish_reason=reply.finish_reason,
-                prompt_tokens=reply.prompt_tokens,
-                completion_tokens=reply.completion_tokens,
-                seconds=seconds,
-                reused=reply.reused,
-            )
-        )
-
-
-def _trouble(error: LMError, model: ModelRef) -> Exception:
-    """A prompt that is too long is the harness's own doing; everything else is the machine's."""
-    if error.kind == "too_long":
-        return ToolError(error.message)
-    return StepError(f"the {model.role} gave no reply ({error.kind}): {error.message}")
 
 
 def _checked_messages(messages: Json) -> tuple[Message, ...]:

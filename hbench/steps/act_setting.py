@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Any
 
-from hbench.core.digest import Json
+from hbench.core.digest import Json, canonical_json
 from hbench.core.harness import Harness
 from hbench.core.model import ModelRef
 from hbench.parts.part import build
@@ -44,16 +44,22 @@ class Review:
 
 @dataclass(frozen=True)
 class ActSetting:
-    """bank: what makes h into h*, run as code; None for plain h. The rest as in RunSetting."""
+    """harness: what rollouts are noted under: the bank, or plain h as a file of its params, or the outside agent's.
+
+    bank: what makes h into h*, run as code; None for plain h. outside: {"command", "wall_s"} of somebody else's agent in
+    place of h; None for none. The rest as in RunSetting.
+    """
 
     domain: Any
     student: ModelRef
     target: Target
+    harness: Harness
     seed: int
     repeats: int = 1
     grade: str = "score"
     bank: Harness | None = None
     review: Review | None = None
+    outside: Json = None
 
     @classmethod
     def of(cls, params: Json, student: ModelRef, bank: Harness | None = None, guidance: Harness | None = None) -> "ActSetting":
@@ -64,9 +70,17 @@ class ActSetting:
             domain=build("domains", params["domain"]),
             student=student,
             target=Target(**target),
+            harness=bank or _plain(params),
             seed=params["seed"],
             repeats=params["repeats"],
             grade=params["grade"],
             bank=bank,
             review=Review(**{**review, "reviewer": model_ref(review["reviewer"]), "guidance": guidance}) if review else None,
+            outside=params.get("outside"),
         )
+
+
+def _plain(params: Json) -> Harness:
+    outside = params.get("outside")
+    name, told = ("outside.json", outside) if outside else ("target.json", params["target"])
+    return Harness({name: canonical_json(told).decode("utf-8", "surrogatepass")})

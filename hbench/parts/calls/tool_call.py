@@ -26,7 +26,8 @@ class ToolCall(Part):
 
     kind: Literal["tool_call"]
     form: Literal["json", "parameters"] = Field(
-        "json", description="json: a name and arguments (Hermes, Qwen 2.5 and 3); parameters: one tag each (Qwen 3.5, Qwen3-Coder)"
+        "json",
+        description="json: a name and arguments (Hermes, Qwen 2.5 and 3); parameters: a tag for each (Qwen 3.5, Qwen3-Coder).",
     )
 
     def told(self, tools: Sequence[Tool]) -> str:
@@ -52,7 +53,7 @@ class ToolCall(Part):
         return Action(name, checked_arguments(arguments, name), beside)
 
     def write(self, action: Action) -> str:
-        """The call below the text. Raises ValueError for arguments that the form cannot hold: its own tags."""
+        """The call below the text. Raises CallFailure for arguments that the form cannot hold: its own tags."""
         if action.tool is None:
             return action.text
         call = f"{OPEN}\n{self._written(action)}\n{CLOSE}"
@@ -68,7 +69,7 @@ class ToolCall(Part):
         given = [_parameter(action.tool, name, value) for name, value in action.arguments.items()]
         inner = "\n".join([f"<function={action.tool}>", *given, "</function>"])
         if _TAGS.search(inner) or inner.count("</parameter>") > len(given):
-            raise ValueError("the arguments hold a tag of the call's own form")
+            raise CallFailure("bad_arguments", "the arguments hold a tag of the call's own form")
         return inner
 
     def _read(self, call: str) -> tuple[str, Json]:

@@ -1,0 +1,114 @@
+"""Somebody else's agent in place of the target harness: a program with the user's rights on a copy of the workspace."""
+
+import asyncio
+import re
+import shutil
+import tempfile
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from hbench.core.digest import Json
+from hbench.core.failure import Failure, StepError
+from hbench.core.message import Message
+from hbench.core.outside import Finished
+from hbench.core.question import Question
+from hbench.core.rollout import Event
+from hbench.core.trajectory import Acted, Trajectory, Turn, Work
+from hbench.engines.jail import Jails
+from hbench.engines.outside import run_outside
+from hbench.runtime.acting.rollout import acted, graded
+from hbench.runtime.local import in_thread
+from hbench.runtime.loop import Interrupted
+from hbench.steps.act_setting import ActSetting
+
+_BLANK = re.compile(r"\{(instruction|workspace)\}")
+
+
+@dataclass(frozen=True)
+class OutsideStage:
+    """What all rollouts of one act step share. names: environment variables that the program is given. look: as there."""
+
+    setting: ActSetting
+    jails: Jails
+    domain: Json
+    names: Sequence[str]
+    look: Callable[[], None]
+
+
+async def act_outside(stage: OutsideStage, question: Question, repeat: int) -> Acted:
+    """The graded rollout: one turn, whose answer is what the program printed. Raises StepError for infrastructure."""
+    started, domain = time.perf_counter(), stage.setting.domain
+    if hasattr(domain, "open_services"):
+        raise StepError(f"the domain {domain.name} serves programs of its own, which an agent outside of the jail cannot call")
+    folder = Path(await asyncio.to_thread(tempfile.mkdtemp, prefix="hbench-outside-"))
+    try:
+        await asyncio.to_thread(_lay, folder, domain.files(question))
+        done, event = await _run(stage, question, folder)
+        failure = _failure(done, stage.setting.outside["wall_s"])
+        answer = None if failure else done.stdout.strip()
+        patterns, most = domain.collected(question), stage.setting.target.disk_mb << 20
+        files = {} if failure else await asyncio.to_thread(_collect, folder, patterns, most)
+    finally:
+        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+    grades = None
+    if isinstance(files, Failure):
+        failure = files
+    elif failure is None:
+        grades, failure = await graded(stage, Work(answer, files), question)
+    turns = () if answer is None else (Turn(answer, "pass", answer),)
+    lived = Trajectory(question.id, repeat, (Message("user", question.text),), turns)
+    return acted(stage, lived, answer, failure, grades, [event], time.perf_counter() - started)
+
+
+async def _run(stage: OutsideStage, question: Question, folder: Path) -> tuple[Finished, Event]:
+    """The program in a thread of its own, which only waits for it. It ends when this is cancelled."""
+    block, started, stopped = stage.setting.outside, time.perf_counter(), threading.Event()
+    fills = {"instruction": question.text, "workspace": str(folder)}
+    words = [_BLANK.sub(lambda found: fills[found[1]], word) for word in block["command"]]
+
+    def look() -> None:
+        stage.look()
+        if stopped.is_set():
+            raise Interrupted
+
+    ran = asyncio.wrap_future(in_thread(run_outside, words, folder, block["wall_s"], stage.names, look))
+    ran.add_done_callback(lambda ended: ended.cancelled() or ended.exception())  # seen: nobody may be waiting for it any more
+    try:
+        done = await asyncio.shield(ran)
+    finally:
+        stopped.set()
+    received = {"code": done.code, "stdout": done.stdout, "stderr": done.stderr}
+    seconds = time.perf_counter() - started
+    return done, Event("execute", list(block["command"]), received, role="outside", seconds=seconds)
+
+
+def _failure(done: Finished, wall_s: float) -> Failure | None:
+    if done.code is None:
+        return Failure("limits", "timeout", f"the agent took more than {wall_s:g} s")
+    if done.code:
+        return Failure("harness", "exit", f"the agent ended with exit code {done.code}: {done.stderr[-1500:]}")
+    return None if done.stdout.strip() else Failure("harness", "no_answer", "the agent printed no answer")
+
+
+def _lay(folder: Path, files: Mapping[str, bytes]) -> None:
+    for path, content in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_bytes(content)
+
+
+def _collect(folder: Path, patterns: Sequence[str], most: int) -> dict[str, bytes] | Failure:
+    """Regular files only, never through links, as the workspace gives them back."""
+    found: dict[str, bytes] = {}
+    for place in sorted(folder.rglob("*")):
+        path = place.relative_to(folder).as_posix()
+        linked = any(part.is_symlink() for part in (place, *place.parents) if part.is_relative_to(folder) and part != folder)
+        if linked or not place.is_file() or not any(fnmatchcase(path, pattern) for pattern in patterns):
+            continue
+        if sum(map(len, found.values())) + place.stat().st_size > most:
+            return Failure("limits", "collected", f"what is left for grading is more than {most} bytes")
+        found[path] = place.read_bytes()
+    return found

@@ -1,0 +1,26 @@
+"""What the rollouts of one act step share, and how each is played."""
+
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Any
+
+from hbench.core.prompt import frozen_prompt
+from hbench.core.question import Question
+from hbench.core.trajectory import Acted
+from hbench.steps.act_setting import ActSetting
+
+
+def player(run: Any, setting: ActSetting) -> Callable[[Question, int], Awaitable[Acted]]:
+    """Plays (question, repeat). run: the RunServices. Raises HbenchError for a prompt that has changed since the plan."""
+    from hbench.runtime.acting.outside import OutsideStage, act_outside
+    from hbench.runtime.acting.rollout import Stage, act_out
+
+    domain = setting.domain.to_json()
+    if setting.outside:
+        stage = OutsideStage(setting, run.jails(), domain, run.machine.outside_env, run.check)
+        return partial(act_outside, stage)
+    reviewer = setting.review.reviewer if setting.review else None
+    for model in filter(None, (setting.student, reviewer)):
+        run.make_way(model)
+    lms = run.lm(setting.student), run.lm(reviewer) if reviewer else None
+    return partial(act_out, Stage(setting, run.jails(), lms[0], frozen_prompt(setting.target.prompt), domain, lms[1]))

@@ -1,0 +1,119 @@
+"""What one step may use of its run: core.protocols.Services."""
+
+from collections.abc import Callable, Sequence, Set
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from hbench.core.digest import Json
+from hbench.core.failure import HbenchError, StepError
+from hbench.core.harness import Harness
+from hbench.core.message import LMError, Reply, Request
+from hbench.core.model import ModelRef
+from hbench.core.outside import Finished
+from hbench.core.protocols import Part
+from hbench.core.question import Question
+from hbench.core.rollout import Rollout
+from hbench.core.training import Talk, Trained, TrainingJob, TurnTokens
+from hbench.core.trajectory import Acted
+from hbench.runtime.rollouts import Stage, roll_out
+from hbench.runtime.tool_belt import Reach
+
+
+class StepServices:
+    """core.protocols.Services for one step. run: the RunServices."""
+
+    def __init__(self, run: Any, part: Part, label: str):
+        self.part, self._run, self._label = part, run, label
+
+    def ask(self, model: ModelRef, requests: Sequence[Request]) -> list[Reply]:
+        """Replies in order. Raises StepError when one got none."""
+        self._run.make_way(model)
+        lm = self._run.lm(model)
+        replies = self._run.run(lm.generate(list(requests)))
+        for reply in replies:
+            if isinstance(reply, LMError):
+                raise StepError(f"the {model.role} gave no reply ({reply.kind}): {reply.message}")
+            self._run.progress.called(reply)
+        return replies
+
+    def run_harness(
+        self,
+        harness: Harness,
+        questions: Sequence[Question],
+        setting: Any,
+        done: Callable[[Rollout], None],
+        skip: Set[tuple[str, int]] = frozenset(),
+    ) -> None:
+        """See core.protocols.Services. Rollouts end in any order."""
+        todo = [(q, r) for q in questions for r in range(setting.repeats) if (q.id, r) not in skip]
+        if not todo:
+            return
+        self._run.make_way(setting.solver)
+        jails = self._run.jails()
+        reach = Reach(self._run.lm(setting.solver), jails.python, self._run.corpus(setting.family))
+        stage = Stage(harness, setting, reach, jails, setting.family.to_json())
+
+        def ended(rollout: Rollout) -> None:
+            done(rollout)
+            self._run.progress.rolled(rollout)
+
+        self._run.run(self._run.all_of(todo, partial(roll_out, stage), ended))
+
+    def act(
+        self,
+        setting: Any,
+        questions: Sequence[Question],
+        done: Callable[[Acted], None],
+        skip: Set[tuple[str, int]] = frozenset(),
+    ) -> None:
+        """See core.protocols.Services. Rollouts end in any order."""
+        from hbench.runtime.acting.staging import player
+
+        todo = [(q, r) for q in questions for r in range(setting.repeats) if (q.id, r) not in skip]
+        if not todo:
+            return
+
+        def ended(acted: Acted) -> None:
+            done(acted)
+            self._run.progress.rolled(acted.rollout)
+
+        self._run.run(self._run.all_of(todo, player(self._run, setting), ended))
+
+    def tokenise(self, model: ModelRef, conversations: Sequence[tuple[Json, str]]) -> list[tuple[list[int], list[int]]]:
+        """See core.protocols.Services."""
+        from hbench.engines.mask import tokenise
+
+        try:
+            return tokenise(self._run.reached(model)[0], conversations)
+        except HbenchError as bad:
+            raise StepError(str(bad)) from bad
+
+    def tokenise_turns(self, model: ModelRef, talks: Sequence[Talk]) -> list[list[TurnTokens] | str]:
+        """See core.protocols.Services."""
+        from hbench.engines.mask import tokenise_turns
+
+        try:
+            return tokenise_turns(self._run.reached(model)[0], talks)
+        except HbenchError as bad:
+            raise StepError(str(bad)) from bad
+
+    def train(self, job: TrainingJob) -> Trained:
+        """See core.protocols.Services."""
+        from hbench.runtime.training.launch import train
+
+        model, _ = self._run.reached(job.model)
+        return train(self._run, self.part, replace(job, model=model), self.report_progress)
+
+    def run_outside(self, words: Sequence[str], folder: Path, wall_s: float) -> Finished:
+        """See core.protocols.Services."""
+        from hbench.engines.outside import run_outside
+
+        return run_outside(words, folder, wall_s, self._run.machine.outside_env, self._run.check)
+
+    def engine(self, model: ModelRef) -> str:
+        return self._run.engine(model)
+
+    def report_progress(self, done: int, total: int) -> None:
+        self._run.progress.step(self._label, done, total)
