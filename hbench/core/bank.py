@@ -112,6 +112,8 @@ def file_problems(path: str, text: str) -> list[str]:
         return [f"{path} has {len(text):,} characters; {MOST_CHARS:,} are allowed"]
     if not text.strip():
         return [f"{path} is empty"]
+    if not is_text(text):
+        return [f"{path} holds half a character (a lone surrogate)"]
     checks = {"tool": _tool_problems, "middleware": _middleware_problems}
     return [f"{path}: {told}" for told in checks[known[0]](known[1], text)] if known[0] in checks else []
 
@@ -140,6 +142,15 @@ def _sort_of(path: str) -> tuple[Sort, str] | None:
         if found := re.fullmatch(pattern, path):
             return sort, found[1]
     return None
+
+
+def is_text(text: str) -> bool:
+    """Whether UTF-8 can hold it."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def python_problems(text: str) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from hbench.core.bank import MOST_CHARS, Component, python_problems
+from hbench.core.bank import MOST_CHARS, Component, is_text, python_problems
 from hbench.core.failure import HbenchError
 from hbench.core.syntax import parse
 
@@ -79,6 +79,8 @@ def file_problems(path: str, text: str) -> list[str]:
         return [f"{len(text):,} characters; {MOST_CHARS:,} are allowed"]
     if not text.strip():
         return ["it is empty"]
+    if not is_text(text):
+        return ["it holds half a character (a lone surrogate)"]
     return _check_problems(text) if sort == "check" else []
 
 

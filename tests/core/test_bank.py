@@ -74,6 +74,7 @@ def test_an_empty_bank_is_a_bank():
         ("middlewares/x.py", "def before(call):\n    return None\n", "line 1: before takes (call, history)"),
         ("middlewares/x.py", "def after(call, observation, history):\n    return\n\nreturn 1\n", "line 4"),
         ("memory.md", " \n", "empty"),
+        ("memory.md", "\ud800", "half a character"),
         ("memory.md", "x" * (banks.MOST_CHARS + 1), "20,000 are allowed"),
         ("manifest.json", "{", "no JSON"),
         ("manifest.json", '{"memory.md": "no"}', "true or false"),

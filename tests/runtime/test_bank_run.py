@@ -124,7 +124,7 @@ def test_skills_and_memory_are_told_by_their_place_and_count_as_used_when_read()
     ]
     assert run.files() == {path: text.encode() for path, text in files.items()}
     assert before(run, Action(EXECUTE, {"command": "cat /bank/memory.md"})) is None
-    assert run.take_used() == ("memory.md",) and run.take_used() == () and run.used == ("memory.md",)
+    assert run.used == ("memory.md",)
 
 
 def test_what_is_switched_off_is_not_there_and_middlewares_are_no_files_of_the_workspace():

@@ -39,18 +39,12 @@ class BankRun:
             for hook in ("before", "after")
         }
         self._used: set[str] = set()
-        self._taken: set[str] = set()
         self._failure: Failure | None = None
 
     @property
     def used(self) -> tuple[str, ...]:
         """Paths of the components that had a part in the rollout so far: called, read by their path, heard in a middleware."""
         return tuple(sorted(self._used))
-
-    def take_used(self) -> tuple[str, ...]:
-        """Those that had a part since this was last asked: `components` of a turn that nobody reviews. Evolution reads it."""
-        found, self._taken = self._taken, set()
-        return tuple(sorted(found))
 
     def tools(self) -> tuple[Tool, ...]:
         """The bank's tools, beside `execute`."""
@@ -72,7 +66,7 @@ class BankRun:
     def command(self, action: Action) -> str:
         """The shell command that runs a call of one of `tools()`. Raises KeyError for any other."""
         component = self._tools[action.tool]
-        self._note(component.path)
+        self._used.add(component.path)
         arguments = json.dumps(action.arguments)
         return f"printf %s {shlex.quote(arguments)} | python3 {PLACE}/{component.path}"
 
@@ -109,16 +103,12 @@ class BankRun:
             return None
         if not said:
             return None
-        self._note(component.path)
+        self._used.add(component.path)
         return said[:_MOST_SAID]
 
     def _note_reading(self, action: Action) -> None:
         if action.tool == EXECUTE:
-            self._note(*(each.path for each in self._components if f"{PLACE}/{each.path}" in action.command))
-
-    def _note(self, *paths: str) -> None:
-        self._used.update(paths)
-        self._taken.update(paths)
+            self._used.update(each.path for each in self._components if f"{PLACE}/{each.path}" in action.command)
 
 
 def _call(action: Action) -> Json:
