@@ -13,7 +13,8 @@ from hbench.spec.tree import Place, Tree
 
 # Mappings whose keys the author invents or picks: `null` takes an inherited entry out.
 DROPPABLE = frozenset({("reward",), ("arms",), ("sweep",)})
-DEFAULT_KIND = {"solver": "weights", "proposer": "weights"}  # a model block that names no kind has this one
+# A model block that names no kind has this one.
+DEFAULT_KIND = dict.fromkeys(("solver", "proposer", "student", "reviewer", "writer"), "weights")
 OWN = ("extends", "description")  # what a file says about itself alone
 
 
