@@ -59,7 +59,6 @@ READS: Mapping[str, Mapping[str, frozenset[str]]] = {
     },
     "evolve": {
         "acted": frozenset({"act"}),
-        "questions": frozenset({"split"}),
         "bank": _BANKS,
         "components": frozenset({"evolve"}),
     },

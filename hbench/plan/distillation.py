@@ -145,7 +145,7 @@ def _evolved(lay: Layout, bank: Any) -> Step:
             "round": t,
             "seed": lay.seed("evolve", t),
         }
-        inputs: dict[str, Step | Port] = {"acted": acted, "questions": training["questions"]}
+        inputs: dict[str, Step | Port] = {"acted": acted}
         inputs |= {"bank": made["harness"]} if made else {}
         inputs |= {"components": made["components"]} if t else {}
         made = lay.step("evolve", params, inputs, Tag("evolve", f"round {t}, revise the bank", t))

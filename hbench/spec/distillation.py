@@ -3,6 +3,7 @@
 from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
+    AfterValidator,
     BeforeValidator,
     Discriminator,
     Field,
@@ -14,11 +15,13 @@ from pydantic import (
     model_validator,
 )
 
+from hbench.core import bank as banks
+from hbench.core import guidance as kept
 from hbench.core.digest import Json
 from hbench.core.model import ModelRef
 from hbench.parts.part import Part, find, kinds
 from hbench.spec.block import Block, Number, Whole, wrong
-from hbench.spec.files import FolderName, PromptName
+from hbench.spec.files import FolderName, FolderSource, PromptName
 from hbench.spec.laid_over import laid_over
 from hbench.spec.model_block import ModelBlock
 from hbench.spec.problems import did_you_mean
@@ -115,11 +118,26 @@ Evolver = Annotated[
 ]
 
 
+def _holds(what: Any, word: str) -> AfterValidator:
+    """what: the module that knows what is wrong with such files. word: what the folder is to be."""
+
+    def checked(folder: FolderSource) -> FolderSource:
+        if found := what.problems(folder.texts):
+            raise wrong(f"{folder.name} is no {word}: {found[0]}", f"and {len(found) - 1} more" if found[1:] else "")
+        return folder
+
+    return AfterValidator(checked)
+
+
+BankFolder = Annotated[FolderName, _holds(banks, "bank")]
+GuidanceFolder = Annotated[FolderName, _holds(kept, "guidance")]
+
+
 class GivenBank(Block):
     """A bank that lies in a folder."""
 
     kind: Literal["given"] = Field(description="A bank in a folder.")
-    folder: FolderName = Field(description="Folder under specs/, e.g. banks/files.")
+    folder: BankFolder = Field(description="Folder under specs/, e.g. banks/files.")
 
 
 class EvolvedBank(Block):
@@ -128,7 +146,7 @@ class EvolvedBank(Block):
     kind: Literal["evolved"] = Field(description="A bank made from failures of training rollouts.")
     evolver: Evolver = Field(description="A model, or {kind: command, command: [...]}.")
     rounds: Whole = Field(3, ge=1, description="Rounds; 3 are the paper's.")
-    start: FolderName | None = Field(None, description="The bank to begin with; default: an empty one.")
+    start: BankFolder | None = Field(None, description="The bank to begin with; default: an empty one.")
     notes: PromptName = Field("evolver/notes", description="Prompt of the notes on one failed rollout.")
     prompt: PromptName = Field("evolver/edit", description="Prompt of the edits that the notes ask for.")
 
@@ -140,7 +158,7 @@ class GivenGuidance(Block):
     """Guidance that lies in a folder."""
 
     kind: Literal["given"] = Field(description="Guidance in a folder.")
-    folder: FolderName = Field(description="Folder under specs/, e.g. guidance/files.")
+    folder: GuidanceFolder = Field(description="Folder under specs/, e.g. guidance/files.")
 
 
 class WrittenGuidance(Block):

@@ -1,0 +1,40 @@
+"""A folder that a spec names as a bank or as guidance must be one: told where the spec is checked, not when it runs."""
+
+import pytest
+from pydantic import ValidationError
+
+from hbench.spec.distillation import GivenBank, GivenGuidance
+from hbench.spec.files import forget
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    forget()
+    yield tmp_path
+    forget()
+
+
+def write(folder, name: str, files: dict[str, str]) -> str:
+    for path, text in files.items():
+        (folder / "specs" / name / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / "specs" / name / path).write_text(text)
+    return name
+
+
+def test_a_folder_that_is_a_bank_is_taken_with_its_files(folder):
+    name = write(folder, "banks/mine", {"memory.md": "Look first.\n", "skills/csv/SKILL.md": "Use awk.\n"})
+    bank = GivenBank.model_validate({"kind": "given", "folder": name})
+    assert bank.folder.files() == {"memory.md": "Look first.\n", "skills/csv/SKILL.md": "Use awk.\n"}
+
+
+def test_a_folder_that_is_no_bank_is_refused_by_what_is_wrong(folder):
+    name = write(folder, "banks/mine", {"tools/x.py": "print(1)\n", "notes.txt": "x\n"})
+    with pytest.raises(ValidationError, match="banks/mine is no bank: notes.txt: a bank has tools/NAME.py"):
+        GivenBank.model_validate({"kind": "given", "folder": name})
+
+
+def test_a_bank_is_no_guidance(folder):
+    name = write(folder, "guidance/mine", {"memory.md": "Look first.\n"})
+    with pytest.raises(ValidationError, match="guidance/mine is no guidance: memory.md"):
+        GivenGuidance.model_validate({"kind": "given", "folder": name})
