@@ -24,13 +24,17 @@ class Cost:
 
 
 def measure(command, cwd=None, watch_memory=True) -> Cost:
-    """Runs `command` to its end. CPU comes from a control group where there is one (it counts every process, also those
-    that nobody waited for), else from the kernel's sums over waited-for children."""
+    """Runs `command` to its end, with Python's byte code kept, as it is where nobody forbids that.
+
+    CPU comes from a control group where there is one (it counts every process, also those that nobody waited for), else
+    from the kernel's sums over waited-for children.
+    """
     account = _account()
     started = time.perf_counter()
     join = (lambda: (account / "cgroup.procs").write_text(str(os.getpid()))) if account else None
     log = tempfile.TemporaryFile()
-    process = subprocess.Popen(command, cwd=cwd, preexec_fn=join, stdout=log, stderr=log)
+    kept = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}
+    process = subprocess.Popen(command, cwd=cwd, env=kept, preexec_fn=join, stdout=log, stderr=log)
     peak = _Peak(process.pid) if watch_memory else None
     _, status, usage = os.wait4(process.pid, 0)
     wall = time.perf_counter() - started
