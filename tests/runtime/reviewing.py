@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable, Sequence
+from functools import cache
 from typing import Any
 
 from hbench.core.action import EXECUTE, Tool
@@ -45,9 +46,14 @@ def verdict(decision: str = "pass", **said: Any) -> str:
 
 def review(**fields: Any) -> Review:
     """One as a plan holds it: the guided prompt, five replacements, three tries, every turn; `fields` laid over that."""
-    prompts = {"prompt": load_prompt("reviewer/guided").to_json(), "turn_prompt": load_prompt("reviewer/turn").to_json()}
+    prompts = {"prompt": _frozen("reviewer/guided"), "turn_prompt": _frozen("reviewer/turn")}
     rest = {"guidance": None, "budget": 5, "tries": 3, "oracle": False, "when": {"kind": "always", "turns": []}}
     return Review(**{"reviewer": ModelRef("reviewer", "scripted", {"kind": "scripted"}), **prompts, **rest, **fields})
+
+
+@cache
+def _frozen(name: str) -> Any:
+    return load_prompt(name).to_json()
 
 
 class Played:

@@ -183,8 +183,10 @@ def test_only_an_oracle_is_told_the_right_answer():
     played = Played([verdict()], oracle=True, gold={"A1": "zebra"})
     played.play(LS)
     assert '{"A1": "zebra"}' in played.lm.asked[0].messages[0].content
-    with pytest.raises(StepError, match="no oracle"):
+    with pytest.raises(StepError, match="no oracle was given the right answer"):
         Played([verdict()], gold="zebra")
+    with pytest.raises(StepError, match="no right answer"):
+        Played([verdict()], oracle=True)
 
 
 def test_guidance_is_told_to_the_reviewer_and_components_are_its_paths():

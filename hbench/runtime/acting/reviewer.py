@@ -67,7 +67,7 @@ class ReviewSession:
     tools, call: the student's actions, and how it writes them. ask: sends the reviewer's conversation and gives what the
     LM gave (`LM.generate([request])[0]`, an LMError as it is: the session decides which is an outcome and which a
     StepError). run_python: Jails.python, for the checks of the guidance. gold: the right answer, for an oracle alone.
-    patience: shared by the rollouts of a step. Raises StepError when given a gold answer for a reviewer that is no oracle.
+    patience: shared by the rollouts of a step. Raises StepError for an oracle without it, or another with it.
     """
 
     def __init__(
@@ -80,8 +80,9 @@ class ReviewSession:
         gold: Json = None,
         patience: Patience | None = None,
     ):
-        if gold is not None and not review.oracle:
-            raise StepError("a reviewer that is no oracle was given the right answer")
+        if (gold is not None) != review.oracle:
+            wrong = "an oracle was given no right answer" if review.oracle else "a reviewer that is no oracle was given the right answer"
+            raise StepError(f"{wrong}: an arm would not be what it is called")
         self._review, self._tools, self._call, self._ask = review, tuple(tools), call, ask
         self._run_python, self._patience = run_python, patience or Patience()
         self._entries = entries(review.guidance.files) if review.guidance else ()
