@@ -14,7 +14,7 @@ from hbench.engines.of_rules import OfRules
 DONE = "Done."
 AT_A_LOSS = "I do not know how to do this."
 MOST_LOOKS = 2  # looks that are no part of the plan, a rollout
-MOST_BESIDE = 120  # characters beside a call, or of an answer: more is rambling, and not to be learnt
+MOST_BESIDE, MOST_ANSWER = 120, 60  # characters beside a call, and of an answer: more is rambling, and not to be learnt
 
 
 class FilesExpert(OfRules):
@@ -63,7 +63,7 @@ def _as_good(shown: Shown, at: Progress, wanted: str | None) -> bool:
     proposal = shown.proposal
     if wanted is None:
         answer = proposal["answer"]
-        return answer is not None and 0 < len(answer.strip()) <= MOST_BESIDE and "\n" not in answer.strip()
+        return answer is not None and 0 < len(answer.strip()) <= MOST_ANSWER and "\n" not in answer.strip()
     command = proposal["command"]
     if command is None or len(proposal["text"]) > len(command) + MOST_BESIDE:
         return False
