@@ -2,76 +2,10 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
 
+from hbench.plan.bounds import Bound, bounds
 from hbench.plan.plan import Label, Plan
-from hbench.plan.step import Port, Step
-
-
-@dataclass(frozen=True, slots=True)
-class Bound:
-    """The most that a step may ask of a model. tokens: completion tokens."""
-
-    calls: int = 0
-    tokens: int = 0
-
-    def __add__(self, other: "Bound") -> "Bound":
-        return Bound(self.calls + other.calls, self.tokens + other.tokens)
-
-
-def bounds(step: Step) -> dict[str, Bound]:
-    """Role asked -> upper bound of one step; {} for one that asks no model. What a trainer samples counts as proposer."""
-    params = step.params
-    if step.kind == "evaluate":
-        return {"solver": _runs(params, question_count(step) * params["repeats"])}
-    if step.kind == "propose":
-        return {"proposer": Bound(1, params["proposer"]["sampling"]["max_tokens"])}
-    if step.kind == "demonstrate":
-        parents = len(_source(step, "contexts").params["entries"])
-        asked = parents * params["per_context"]
-        teacher = Bound(asked, asked * params["teacher"]["sampling"]["max_tokens"])
-        return {"teacher": teacher, "solver": _trials(step, asked + parents)}
-    if step.kind == "train_grpo":
-        recipe = params["recipe"]
-        drawn = recipe["updates"] * recipe["prompts"] * recipe["group"] * (1 + 2 * recipe["credit"].get("horizon", 0))
-        return {"proposer": Bound(drawn, drawn * recipe["max_tokens"]), "solver": _trials(step, drawn)}
-    return {}
-
-
-def _runs(setting: Mapping[str, Any], rollouts: int) -> Bound:
-    limits, sampling = setting["limits"], setting["solver"]["sampling"]
-    tokens = min(limits["calls"] * sampling["max_tokens"], limits["tokens"] + sampling["max_tokens"])
-    return Bound(rollouts * limits["calls"], rollouts * tokens)
-
-
-def _trials(step: Step, candidates: int) -> Bound:
-    """What scoring `candidates` may ask of the solver, were all of the family with the most questions."""
-    settings = step.params["families"]
-    each = [
-        _runs(setting, _split_size(_source(step, f"questions_{name}")) * setting["repeats"])
-        for name, setting in settings.items()
-    ]
-    most = max(each, key=lambda bound: bound.calls, default=Bound())
-    return Bound(candidates * most.calls, candidates * most.tokens)
-
-
-def question_count(step: Step) -> int:
-    """How many questions the split behind an evaluate step asks for."""
-    return _split_size(_source(step, "questions"))
-
-
-def _source(step: Step, name: str) -> Step:
-    source = step.inputs[name]
-    return source.step if isinstance(source, Port) else source
-
-
-def _split_size(split: Step) -> int:
-    sizes = split.params["sizes"]
-    size = sizes[split.params["role"]]
-    whole = sizes["feedback"] if size == "same_as_feedback" else size
-    return min(whole, split.params.get("most", whole))
-
+from hbench.plan.step import Step
 
 LONG = 200  # an arm with more steps than this, or with several families, is told by what its steps are for
 
@@ -85,8 +19,26 @@ def show(plan: Plan, states: Mapping[str, str], every: bool = False) -> str:
     if "depends" in states.values():
         lines.append("(depends: whether it is cached is known once the steps before it have run)")
     lines.append("")
-    lines += _step_lines(plan, states, every) + ["", *_bound_lines(plan, states)]
+    lines += _step_lines(plan, states, every) + ["", *_bound_lines(plan, states), *_outside_lines(plan)]
     return "\n".join(lines)
+
+
+def _outside_lines(plan: Plan) -> list[str]:
+    """What runs outside of the jail with the user's rights, said aloud."""
+    told = {
+        "evolve": "gets a copy of the bank and of failed training traces, without gold",
+        "act": "gets a copy of each question's workspace",
+    }
+    words = {(step.kind, tuple(outside)): None for step in plan.steps if (outside := _outside(step))}
+    lines = [f"  {' '.join(command)}\n    {told[kind]}" for kind, command in words]
+    heading = "programs that run WITH YOUR RIGHTS, in no jail: they can read and change whatever you can"
+    return ["", heading, *lines] if lines else []
+
+
+def _outside(step: Step) -> Sequence[str]:
+    """The words of the program that the step runs with the user's rights; () for none."""
+    block = step.params.get({"evolve": "evolver", "act": "outside"}.get(step.kind, ""))
+    return block.get("command", ()) if block else ()
 
 
 def _tally(states) -> str:

@@ -8,9 +8,10 @@ import pytest
 
 from hbench.core.failure import HbenchError
 from hbench.plan import PlanError, Step, compile
+from hbench.plan.bounds import bounds
 from hbench.plan.check import MAY_SEE_EVALUATION, check
 from hbench.plan.plan import Label, Plan
-from hbench.plan.show import bounds, show
+from hbench.plan.show import show
 from hbench.spec import load
 from hbench.steps.step_kind import names
 from tests.world import make_world

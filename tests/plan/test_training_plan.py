@@ -4,7 +4,7 @@ import pytest
 
 from hbench.plan import compile
 from hbench.plan.layout import Layout
-from hbench.plan.show import bounds
+from hbench.plan.bounds import bounds
 from hbench.spec import load
 from tests.world import make_world
 
