@@ -3,7 +3,7 @@
 import asyncio
 import platform
 import threading
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from hbench.core.failure import HbenchError
 from hbench.engines.jail.inside import landlock, seccomp
@@ -24,6 +24,22 @@ _CONFINED = (
 _TREE = ("python() has a process tree, a folder in memory and a process limit of its own for each call",)
 _SUM = ("memory of one python() call in all: each of its at most 32 processes has the limit for itself",)
 _NO_TREE = ("python() computes and prints only: here it can neither write files nor start processes",)
+_WORKSPACE = (
+    "workspace: a session of its own for each rollout, whose commands cannot reach it, another session or the driver",
+    "workspace: no network, no socket; Python imports what its domain names and nothing else",
+)
+_WORKSPACE_APART = (
+    "workspace: nothing is visible but its own folders (in memory, of a set size), the read-only bank, Python, system programs",
+    "workspace: all that a command started ends with it; 64 processes, own memory, files and time are limited",
+)
+_WORKSPACE_ON_DISK = (
+    "workspace: commands write in their own folders alone, and a process group they cannot leave ends with the command",
+)
+_DISK_GAPS = (
+    "workspace: its folders are on disk; their size is looked at once a second, and memory and files are limited singly",
+    "workspace: processes are not counted, so a command can slow the machine down until its time limit",
+)
+_NO_PROC = "workspace: commands have no /proc here: <(...), /dev/stdin and ps do not work in them"
 _REFUSED = ("everything: model-written code is refused",)
 _NEVER = (
     "faults of the kernel itself: use a virtual machine where the code may be hostile beyond a model's",
@@ -76,12 +92,29 @@ async def _look(sandbox: str) -> JailReport:
     try:
         for purpose in ("harness", "python"):
             started.append(await start_zygote(sandbox, purpose))
+        report = _report(*started)
+        promises, gaps = await _workspace(sandbox, started)
+        return replace(report, promises=(*report.promises, *promises), not_protected=(*report.not_protected, *gaps))
     except HbenchError as none:
         return JailReport("", str(none), (), _REFUSED, "install bubblewrap")
     finally:
         for zygote in started:
             zygote.close()
-    return _report(*started)
+
+
+async def _workspace(sandbox: str, started: list[Zygote]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What a workspace promises here, and what not. Adds its zygote to `started`."""
+    try:
+        zygote = await start_zygote(sandbox, "workspace")
+    except HbenchError as none:
+        return (), (f"workspace: none can be had, so no domain can be run: {none}",)
+    started.append(zygote)
+    if zygote.recipe.sandbox == "none":
+        return (), ("workspace: a process that leaves its group goes on when its command ends",)
+    if zygote.recipe.sandbox == "namespaces":
+        return (*_WORKSPACE, *_WORKSPACE_APART), () if zygote.promises["proc"] else (_NO_PROC,)
+    refused = f"workspace: commands may not {' '.join(zygote.promises['refused'])}, so some programs behave otherwise here"
+    return (*_WORKSPACE, *_WORKSPACE_ON_DISK), (*_DISK_GAPS, _NO_PROC, refused)
 
 
 def _report(harness: Zygote, python: Zygote) -> JailReport:

@@ -1,6 +1,7 @@
 """Grading from the driver's side: gold and answer go in, numbers come out, in a process that holds nothing else."""
 
 import asyncio
+import base64
 import json
 import signal
 from dataclasses import dataclass
@@ -8,6 +9,7 @@ from dataclasses import dataclass
 from hbench.core.digest import Json
 from hbench.core.failure import Failure, StepError
 from hbench.core.question import Question
+from hbench.core.trajectory import Work
 from hbench.engines.jail.channel import BadMessage, Channel
 from hbench.engines.jail.clock import Clock
 from hbench.engines.jail.inside.wire import FORK_FAILED
@@ -26,17 +28,18 @@ class GradeLimits:
 
 
 class Grading:
-    """One family graded in one zygote. `prepare` before the first answer."""
+    """One family or domain graded in one zygote. `prepare` before the first answer. sort: families or domains."""
 
-    def __init__(self, zygote: Zygote, family: Json, limits: GradeLimits):
-        self._zygote, self._family, self._limits = zygote, family, limits
+    def __init__(self, zygote: Zygote, sort: str, block: Json, limits: GradeLimits):
+        self._zygote, self._sort, self._block, self._limits = zygote, sort, block, limits
         self._prepared: asyncio.Future | None = None
         self._worker: _Grader | None = None
         self._turn = asyncio.Lock()
 
-    async def grade(self, answer: str, question: Question) -> dict[str, float] | Failure:
-        """Each grade in [0, 1], or what broke. Raises StepError when the family cannot be loaded."""
-        request = {"family": self._family, "answer": answer, "question": question.to_json()}
+    async def grade(self, work: Work, question: Question) -> dict[str, float] | Failure:
+        """Each grade in [0, 1], or what broke. Raises StepError when the family or domain cannot be loaded."""
+        files = {path: base64.b64encode(content).decode() for path, content in work.files.items()}
+        request = {"sort": self._sort, "block": self._block, "question": question.to_json(), "answer": work.answer, "files": files}
         if await self._own_process_per_answer(question):
             grader = _Grader(self._zygote, self._limits, self._limits.timeout_s)
             try:
@@ -47,7 +50,7 @@ class Grading:
             return await self._by_worker(request)
 
     async def _by_worker(self, request: Json) -> dict[str, float] | Failure:
-        """One process for many answers: this family's grading runs no foreign code. A failure ends it."""
+        """One process for many answers: this grading runs no foreign code. A failure ends it."""
         if self._worker is None:
             self._worker = _Grader(self._zygote, self._limits, _WORKER_CPU_S)
         verdict: dict | Failure = Failure("grader", "crash", "grading was cut short")
@@ -69,14 +72,15 @@ class Grading:
         try:
             self._zygote.order({"prepare": True}, [channel.theirs.fileno()])
             channel.theirs.close()
-            channel.send({"family": self._family, "question": question.to_json()})
+            channel.send({"sort": self._sort, "block": self._block, "question": question.to_json()})
             reply = await channel.receive()
         finally:
             channel.close()
         if reply is None:
-            raise ZygoteDied("the grader jail's zygote died while it loaded a family")
+            raise ZygoteDied("the grader jail's zygote died while it loaded what grades")
         if "error" in reply:
-            raise StepError(f"the family {self._family.get('kind')!r} cannot grade: {reply['error']}")
+            sort = {"families": "family", "domains": "domain"}[self._sort]
+            raise StepError(f"the {sort} {self._block.get('kind')!r} cannot grade: {reply['error']}")
         return bool(reply["own_process_per_answer"])
 
 

@@ -1,18 +1,23 @@
 """The front door: all jails of one run."""
 
 import os
+from collections.abc import Sequence
 
 from hbench.core.digest import Json, canonical_json
 from hbench.core.failure import Failure
 from hbench.core.question import Question
+from hbench.core.trajectory import Work
 from hbench.engines.jail.grade_run import GradeLimits, Grading
 from hbench.engines.jail.harness_run import HarnessRun
 from hbench.engines.jail.job import HarnessJob, Outcome
+from hbench.engines.jail.packages import entries
 from hbench.engines.jail.pool import Pool
 from hbench.engines.jail.python_run import run_python
+from hbench.engines.jail.workspace_run import Workspace, WorkspaceLimits
 from hbench.engines.jail.zygote import Zygote, ZygoteDied, allow_many_descriptors
 
 _MOST_GRADERS = 8  # each holds its own copy of the libraries
+_MOST_WORKSPACES = 4  # zygotes for one set of packages: a session costs its zygote a fork, and nothing after
 
 
 class Jails:
@@ -28,13 +33,18 @@ class Jails:
         self._harness = Pool(self.sandbox, "harness", count)
         self._python = Pool(self.sandbox, "python", count)
         self._grader = Pool(self.sandbox, "grader", min(count, _MOST_GRADERS))
+        self._workspaces: dict[tuple[str, ...], Pool] = {}
+        self._most = count
         self._gradings: dict[tuple[Zygote, bytes], Grading] = {}
         allow_many_descriptors()
 
     @property
     def kind(self) -> str:
         """What really confines: namespaces, landlock or none; "" before anything was started."""
-        return next((pool.kind for pool in (self._harness, self._python, self._grader) if pool.kind), "")
+        return next((pool.kind for pool in self._pools() if pool.kind), "")
+
+    def _pools(self) -> list[Pool]:
+        return [self._harness, self._python, self._grader, *self._workspaces.values()]
 
     async def run(self, job: HarnessJob) -> Outcome:
         """What came of one harness on one question. Raises StepError when a tool did, HbenchError without a jail."""
@@ -53,6 +63,17 @@ class Jails:
         except ZygoteDied:
             return await run_python(await self._python.zygote(), code, timeout_s, memory_mb, output_chars)
 
+    async def workspace(self, packages: Sequence[str] = (), limits: WorkspaceLimits = WorkspaceLimits()) -> Workspace:
+        """A workspace, not opened yet, whose Python can import the distributions `packages` and what they need.
+
+        Raises HbenchError for one that is not installed.
+        """
+        key = tuple(sorted(set(packages)))
+        if key not in self._workspaces:
+            most = min(self._most, _MOST_WORKSPACES)
+            self._workspaces[key] = Pool(self.sandbox, "workspace", most, entries(key))
+        return Workspace(self._workspaces[key], limits)
+
     async def grade(
         self, family: Json, answer: str, question: Question, limits: GradeLimits = GradeLimits()
     ) -> dict[str, float] | Failure:
@@ -60,20 +81,32 @@ class Jails:
 
         family: the block as Part.to_json writes it. Raises StepError when the family cannot be loaded.
         """
-        try:
-            return await (await self._grading(family, limits)).grade(answer, question)
-        except ZygoteDied:
-            return await (await self._grading(family, limits)).grade(answer, question)
+        return await self._graded("families", family, Work(answer), question, limits)
 
-    async def _grading(self, family: Json, limits: GradeLimits) -> Grading:
+    async def grade_work(
+        self, domain: Json, work: Work, question: Question, limits: GradeLimits = GradeLimits()
+    ) -> dict[str, float] | Failure:
+        """The domain's grades of what a student left, as `grade` gives those of a family.
+
+        domain: the block as Part.to_json writes it. Raises StepError when the domain cannot be loaded.
+        """
+        return await self._graded("domains", domain, work, question, limits)
+
+    async def _graded(self, sort: str, block: Json, work: Work, question: Question, limits: GradeLimits):
+        try:
+            return await (await self._grading(sort, block, limits)).grade(work, question)
+        except ZygoteDied:
+            return await (await self._grading(sort, block, limits)).grade(work, question)
+
+    async def _grading(self, sort: str, block: Json, limits: GradeLimits) -> Grading:
         zygote = await self._grader.zygote()
         self._gradings = {key: grading for key, grading in self._gradings.items() if key[0].alive}
-        key = (zygote, canonical_json([family, limits.timeout_s, limits.memory_mb]))
-        return self._gradings.setdefault(key, Grading(zygote, family, limits))
+        key = (zygote, canonical_json([sort, block, limits.timeout_s, limits.memory_mb]))
+        return self._gradings.setdefault(key, Grading(zygote, sort, block, limits))
 
     async def close(self) -> None:
         """Ends every zygote and every child."""
-        for pool in (self._harness, self._python, self._grader):
+        for pool in self._pools():
             await pool.close()
 
 

@@ -1,6 +1,7 @@
 """The zygotes of one purpose: the first is started when needed, more as they get busy, dead ones are replaced."""
 
 import asyncio
+from collections.abc import Sequence
 
 from hbench.core.failure import HbenchError, StepError
 from hbench.engines.jail import start
@@ -10,8 +11,10 @@ _BUSY = 2  # children in flight that make one more zygote worth its start
 
 
 class Pool:
-    def __init__(self, sandbox: str, purpose: start.Purpose, most: int):
-        self._sandbox, self._purpose, self._most = sandbox, purpose, most
+    """packages: files and folders of what the Python of a workspace can import."""
+
+    def __init__(self, sandbox: str, purpose: start.Purpose, most: int, packages: Sequence[str] = ()):
+        self._sandbox, self._purpose, self._most, self._packages = sandbox, purpose, most, packages
         self._zygotes: list[Zygote] = []
         self._first = asyncio.Lock()
         self._growing: asyncio.Task | None = None
@@ -27,7 +30,7 @@ class Pool:
         if not self._zygotes:
             async with self._first:
                 if not self._zygotes:
-                    self._zygotes.append(await start_zygote(self._sandbox, self._purpose))
+                    self._zygotes.append(await start_zygote(self._sandbox, self._purpose, self._packages))
         best = min(self._zygotes, key=lambda zygote: len(zygote.children))
         if len(best.children) >= _BUSY and len(self._zygotes) < self._most and self._growing is None:
             self._growing = asyncio.ensure_future(self._grow())
@@ -35,7 +38,7 @@ class Pool:
 
     async def _grow(self) -> None:
         try:
-            self._zygotes.append(await start_zygote(self._sandbox, self._purpose))
+            self._zygotes.append(await start_zygote(self._sandbox, self._purpose, self._packages))
         except HbenchError:
             self._most = len(self._zygotes)  # the ones that run have to do
         finally:
@@ -54,11 +57,11 @@ class Pool:
         self._zygotes.clear()
 
 
-async def start_zygote(sandbox: str, purpose: start.Purpose) -> Zygote:
+async def start_zygote(sandbox: str, purpose: start.Purpose, packages: Sequence[str] = ()) -> Zygote:
     """A warm zygote by the first recipe that works here. Raises HbenchError, saying what to do, when none does."""
     reasons = []
-    for recipe in start.recipes(sandbox):
-        zygote = Zygote(recipe, purpose)
+    for recipe in start.recipes(sandbox, purpose):
+        zygote = Zygote(recipe, purpose, packages)
         try:
             await zygote.start()
             return zygote

@@ -7,6 +7,7 @@ import resource
 import signal
 import socket
 import subprocess
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from hbench.core.failure import StepError
@@ -55,8 +56,8 @@ class Child:
 class Zygote:
     """Use from one asyncio loop. Children in flight: any number; none holds a thread."""
 
-    def __init__(self, recipe: start.Recipe, purpose: start.Purpose):
-        self.recipe, self.purpose = recipe, purpose
+    def __init__(self, recipe: start.Recipe, purpose: start.Purpose, packages: Sequence[str] = ()):
+        self.recipe, self.purpose, self.packages = recipe, purpose, packages
         self.promises: dict = {}
         self.children: dict[int, Child] = {}
         self.alive = False
@@ -87,7 +88,7 @@ class Zygote:
 
     def _exec(self, control: socket.socket) -> subprocess.Popen:
         return subprocess.Popen(
-            start.command(self.recipe, self.purpose),
+            start.command(self.recipe, self.purpose, self.packages),
             env=start.environment(self.purpose),
             stdin=control,
             stdout=subprocess.DEVNULL,

@@ -26,7 +26,7 @@ def test_the_environment_can_ask_for_landlock(monkeypatch):
 
 
 def test_without_a_jail_nothing_is_run_and_the_user_is_told_what_to_do(monkeypatch):
-    monkeypatch.setattr(start, "recipes", lambda sandbox: [])
+    monkeypatch.setattr(start, "recipes", lambda *_: [])
     report = describe()
     assert not report.ready and "Install bubblewrap" in report.why
     with pytest.raises(HbenchError, match="sandbox: none"):
@@ -35,7 +35,7 @@ def test_without_a_jail_nothing_is_run_and_the_user_is_told_what_to_do(monkeypat
 
 def test_a_sandbox_that_fails_is_passed_over_for_the_next(monkeypatch):
     broken = start.Recipe("namespaces", True, "/bin/false")
-    monkeypatch.setattr(start, "recipes", lambda sandbox: [broken, start.Recipe("landlock")])
+    monkeypatch.setattr(start, "recipes", lambda *_: [broken, start.Recipe("landlock")])
     assert describe().kind == "landlock"
 
 

@@ -2,9 +2,9 @@
 
 import importlib
 
-_MODULES = {"harness": "harness", "python": "program", "grader": "grade"}
+_MODULES = {"harness": "harness", "python": "program", "grader": "grade", "workspace": "workspace"}
 
 
 def child_of(purpose: str):
-    """The module with preload, fork, prepare and run."""
+    """The module with preload, fork, prepare and run, OWN_TREE and SHELL (then it has settle too)."""
     return importlib.import_module(f"{__package__}.{_MODULES[purpose]}")

@@ -3,35 +3,40 @@
 import os
 import sys
 
-from . import kernel, landlock, seccomp
+from . import kernel, landlock, seccomp, syscalls
 
 USERS = (1_912_000_000, 65534)  # an unprivileged user nobody else has, else `nobody`; only root can become one
 OPEN_FILES = 64
 PROCESSES = 32
+DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")  # what commands may open
 
 
 class Jail:
     """What is the same for all children of a zygote.
 
     groups: end whole process groups, because a child may leave others behind. user: what a child becomes, or None.
-    own_tree: each child gets a process tree and a folder of its own, and so may fork and write.
+    own_tree: each child gets a process tree and a folder of its own, and so may fork and write. shell: children run programs.
+    refused: names of system calls that they may not make all the same. readable, listed: as of the zygote.
+    ground: see ground.py.
     """
 
-    def __init__(self, sandbox: str, own_tree: bool = False, user: int | None = None):
+    def __init__(self, sandbox: str, own_tree: bool = False, user: int | None = None, shell: bool = False, refused=()):
         self.sandbox, self.own_tree, self.user = sandbox, own_tree, user
-        self.groups = own_tree or sandbox == "none"
+        self.groups = own_tree or shell or sandbox == "none"
         self.base_bytes = kernel.address_space()
-        self.filter = None if sandbox == "none" else seccomp.build(processes=own_tree)
+        self.filter = None if sandbox == "none" else seccomp.build(own_tree or shell, shell, refused)
+        self.refused, self.readable, self.listed, self.ground = refused, [], [], None
 
     def promises(self) -> dict:
-        return {"own_tree": self.own_tree, "user": os.getuid() if self.user is None else self.user}
+        found = {"own_tree": self.own_tree, "user": os.getuid() if self.user is None else self.user}
+        return {**found, "refused": list(self.refused), "proc": self.ground is not None and self.ground.proc}
 
-    def limit(self, memory_mb: int, cpu_s: float) -> None:
+    def limit(self, memory_mb: int, cpu_s: float, open_files: int = OPEN_FILES) -> None:
         """The rlimits of a child. They hold in every sandbox, `none` too."""
         kernel.limit("AS", self.base_bytes + (memory_mb << 20))
         kernel.limit("CPU", max(1, -int(-cpu_s // 1)))
         kernel.limit("CORE", 0)
-        kernel.limit("NOFILE", OPEN_FILES)
+        kernel.limit("NOFILE", open_files)
 
     def close(self) -> None:
         """The last door: after this a child can only compute, read what its zygote can, and use its own descriptors."""
@@ -41,26 +46,39 @@ class Jail:
             seccomp.install(self.filter)
 
 
-def zygote(sandbox: str, readable: list[str], child) -> Jail:
+def zygote(setting: dict, child) -> Jail:
     """Confines this zygote, whose children are of the sort `child`, and says how each of them is to be confined."""
+    sandbox, readable = setting["sandbox"], setting["readable"]
     if sandbox == "none":
         kernel.adopt_orphans()
-        return Jail("none")
+        jail = Jail("none", shell=child.SHELL)
+        jail.ground = child.settle(setting, False) if child.SHELL else None
+        return jail
     own_tree = sandbox == "namespaces" and child.OWN_TREE and _can_make_trees()
     user = _unprivileged_user(readable)
     kernel.no_new_privileges()
+    refused = _refused(user) if child.SHELL and not own_tree else ()
     if not own_tree:  # else the zygote makes namespaces for its children, and each gives up all of this by itself
         if user is not None:
             kernel.become(user)
         kernel.drop_capabilities()
         user = None
+    ground = child.settle(setting, own_tree) if child.SHELL else None
     if sandbox == "landlock":
-        landlock.restrict([*readable, "/dev/null", "/dev/urandom"])
+        own = [*ground.folders, *DEVICES] if ground else []
+        landlock.restrict([*readable, "/dev/null", "/dev/urandom"], own, setting["listed"], run=child.SHELL)
     kernel.hide_memory()
-    jail = Jail(sandbox, own_tree, user)
+    jail = Jail(sandbox, own_tree, user, child.SHELL, refused)
+    jail.readable, jail.listed, jail.ground = readable, setting["listed"], ground
     if not _works_in_a_child(lambda: seccomp.install(jail.filter)):
         raise OSError("this kernel takes no seccomp filter")
     return jail
+
+
+def _refused(user: int | None) -> list[str]:
+    """What a command may not do where its processes and files are not apart from those of the user who runs hbench."""
+    signals = syscalls.SIGNALS if landlock.version() < 6 else []
+    return [*syscalls.GROUPS, *signals, *(syscalls.FILE_MODES if user is None else [])]
 
 
 def _unprivileged_user(readable: list[str]) -> int | None:

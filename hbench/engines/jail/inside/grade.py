@@ -1,5 +1,9 @@
-"""Grading: question and answer in, numbers out. A fork an answer, or one worker where grading runs no foreign code."""
+"""Grading: question and answer in, numbers out. A fork an answer, or one worker where grading runs no foreign code.
 
+What grades is a family, or a domain: it is given the files that a student left too.
+"""
+
+import base64
 import gc
 import json
 import os
@@ -7,41 +11,56 @@ import os
 from . import wire
 
 OWN_TREE = False
+SHELL = False
 CHANNEL = 3
 fork = os.fork
-_families: dict = {}  # canonical JSON of a family block -> the family, libraries loaded
+_graders: dict = {}  # canonical JSON of (sort, block) -> the family or domain, libraries loaded
 
 
 def preload() -> None:
     import hbench.core.question
+    import hbench.core.trajectory
     import hbench.parts.part  # noqa: F401
 
 
 def prepare(channel: int) -> None:
-    """Builds the family of the block, and grades "" once so that its libraries are loaded before any fork."""
+    """Builds the family or domain of the block, and grades nothing once so that its libraries are loaded before any fork."""
     from hbench.core.question import Question
     from hbench.parts import part
 
     request = wire.receive(channel)
-    key = json.dumps(request["family"], sort_keys=True)
+    key = _key(request)
     try:
-        if key not in _families:
-            family = part.build("families", request["family"])
-            _warm(family, Question.from_json(request["question"]))
-            _families[key] = family
+        if key not in _graders:
+            grader = part.build(request["sort"], request["block"])
+            _warm(grader, request["sort"], Question.from_json(request["question"]))
+            _graders[key] = grader
             gc.collect()
             gc.freeze()  # a fork that collects would copy all of the libraries' pages
-        reply = {"own_process_per_answer": bool(getattr(_families[key], "own_process_per_answer", True))}
+        reply = {"own_process_per_answer": bool(getattr(_graders[key], "own_process_per_answer", True))}
     except BaseException as trouble:
         reply = {"error": f"{type(trouble).__name__}: {trouble}"[:2000]}
     wire.send(channel, reply)
 
 
-def _warm(family, question) -> None:
+def _key(request: dict) -> str:
+    return json.dumps([request["sort"], request["block"]], sort_keys=True)
+
+
+def _warm(grader, sort: str, question) -> None:
     try:
-        family.grade("", question)
+        _graded(grader, {"sort": sort, "answer": "", "files": {}}, question)
     except Exception:
         pass  # an empty answer may well be refused; what counts is that the libraries are there
+
+
+def _graded(grader, request: dict, question):
+    from hbench.core.trajectory import Work
+
+    if request["sort"] == "families":
+        return grader.grade(request["answer"], question)
+    files = {path: base64.b64decode(content) for path, content in request["files"].items()}
+    return grader.grade_work(Work(request["answer"], files), question)
 
 
 def run(order: dict, jail) -> None:
@@ -61,8 +80,7 @@ def _grade(request: dict) -> dict:
     from hbench.core.question import Question
 
     try:
-        family = _families[json.dumps(request["family"], sort_keys=True)]
-        grades = family.grade(request["answer"], Question.from_json(request["question"]))
+        grades = _graded(_graders[_key(request)], request, Question.from_json(request["question"]))
         grades = {str(name): float(value) for name, value in grades.items()}
         if not all(0.0 <= value <= 1.0 for value in grades.values()):
             raise ValueError(f"a grade is not in [0, 1]: {grades}")

@@ -13,6 +13,7 @@ from . import wire
 from .tools import offer
 
 OWN_TREE = False
+SHELL = False
 CHANNEL = 3
 NAME = "harness.py"
 _C = ctypes.PyDLL(None)

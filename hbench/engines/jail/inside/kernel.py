@@ -24,8 +24,9 @@ def no_new_privileges() -> None:
     check(LIBC.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
 
 
-def die_with_parent() -> None:
-    check(LIBC.prctl(_PDEATHSIG, 9, 0, 0, 0), "pdeathsig")
+def die_with_parent(number: int = 9) -> None:
+    """This process gets signal `number` when its parent ends."""
+    check(LIBC.prctl(_PDEATHSIG, number, 0, 0, 0), "pdeathsig")
 
 
 def adopt_orphans() -> None:
@@ -65,6 +66,16 @@ def mount_folder(path: str, size_mb: int) -> None:
     """An empty folder in memory at `path`, writable by all, that takes `size_mb`."""
     options = f"size={size_mb}m,nr_inodes=4096,mode=0777".encode()
     check(LIBC.mount(b"tmpfs", path.encode(), b"tmpfs", 2 | 4, options), "mount")  # nosuid, nodev
+
+
+def mount_processes(path: str) -> None:
+    """/proc of this process's own tree: its processes, and nothing of the machine."""
+    check(LIBC.mount(b"proc", path.encode(), b"proc", 2 | 4 | 8, b"subset=pid"), "mount proc")
+
+
+def make_read_only(path: str) -> None:
+    """Of what is mounted there, for good: nobody here can mount it anew."""
+    check(LIBC.mount(None, path.encode(), None, 1 | 2 | 4 | 32 | 4096, None), "remount")  # read-only, this mount alone
 
 
 def address_space() -> int:

@@ -11,8 +11,10 @@ import types
 
 from . import harness, kernel, seccomp, wire
 from .confine import PROCESSES
+from .tree import count_apart, wait_in_parent
 
 OWN_TREE = True
+SHELL = False
 CHANNEL = 3
 FOLDER_MB = 64
 TEMPORARY = "/tmp"
@@ -46,36 +48,15 @@ def _enter_own_tree(jail) -> None:
     """Returns in the third generation: the first waits outside for the second, process 1 of a new tree, which reaps."""
     kernel.leave("mount", "pid", "ipc")
     kernel.mount_folder(TEMPORARY, FOLDER_MB)
-    _wait_in_parent()
+    wait_in_parent()
     if jail.user is not None:
         kernel.become(jail.user)
-    _count_apart()
+    count_apart()
     kernel.drop_capabilities()
     kernel.die_with_parent()
-    _wait_in_parent()
+    wait_in_parent()
     os.setsid()
     os.chdir(TEMPORARY)
-
-
-def _count_apart() -> None:
-    """A user namespace, so that the limit on processes counts this call's own and nobody else's."""
-    try:
-        kernel.leave("user")
-    except OSError:
-        pass
-
-
-def _wait_in_parent() -> None:
-    """Forks, and returns in the child. The parent takes over its exit code once it ends."""
-    pid = os.fork()
-    if pid == 0:
-        return
-    os.closerange(0, 64)
-    while True:
-        ended, status = os.wait()
-        if ended == pid:
-            code = os.waitstatus_to_exitcode(status)
-            os._exit(code if code >= 0 else 128 - code)
 
 
 def _give_up(order: dict, jail) -> None:

@@ -18,20 +18,23 @@ def supported() -> bool:
     return platform.machine() in ARCHITECTURES
 
 
-def build(processes: bool) -> ctypes.Array:
-    """The filter for `install`. processes: also fork, exec, signals and files, for python() in its own namespaces."""
+def build(processes: bool, shell: bool = False, without: list[str] = ()) -> ctypes.Array:
+    """The filter for `install`. processes: also fork, exec, signals and files, for python() in its own namespaces.
+
+    shell: also what the commands of a workspace need. without: names of calls that are refused all the same.
+    """
     machine = platform.machine()
     code = [_op(_LOAD, 4), _op(_EQUAL, ARCHITECTURES[machine], 1, 0), _op(_RETURN, KILL), _op(_LOAD, 0)]
     if machine == "x86_64":  # the x32 calls have numbers of their own
         code += [_op(_AT_LEAST, 0x40000000, 0, 1), _op(_RETURN, REFUSE)]
     column = 0 if machine == "x86_64" else 1
-    for entry in syscalls.CHECKED.values():
+    for entry in {**syscalls.CHECKED, **(syscalls.LOCKS if shell else {})}.values():
         code += _checked(entry[column], entry[2], entry[3])
     code += [_op(_EQUAL, syscalls.CLONE3[column], 0, 1), _op(_RETURN, NOT_THERE)]
     if processes:
         code += _clone_without_namespaces(syscalls.CLONE[column])
-    names = syscalls.COMPUTE + (syscalls.PROCESSES if processes else "")
-    code += _tree(_runs(syscalls.numbers(names, machine)))
+    names = syscalls.COMPUTE + (syscalls.PROCESSES if processes else "") + (syscalls.SHELL if shell else "")
+    code += _tree(_runs(syscalls.numbers(names, machine, without)))
     return ctypes.create_string_buffer(b"".join(code))
 
 

@@ -33,6 +33,18 @@ timerfd_create:283:85 timerfd_settime:286:86 arch_prctl:158:- set_tid_address:21
 sched_getscheduler:145:120 sched_get_priority_max:146:125 sched_get_priority_min:147:126 sysinfo:99:179
 """
 
+# For the commands of a workspace, which have a process tree and folders of their own: what shells and their programs add.
+SHELL = """
+rt_sigsuspend:130:133 timer_create:222:107 timer_settime:223:110 timer_gettime:224:108 timer_getoverrun:225:109
+timer_delete:226:111 mknod:133:- mknodat:259:33 getxattr:191:8 lgetxattr:192:9 fgetxattr:193:10 listxattr:194:11
+llistxattr:195:12 flistxattr:196:13 setxattr:188:5 lsetxattr:189:6 fsetxattr:190:7 fchmodat2:452:452 openat2:437:437
+msync:26:227 splice:275:76 sync_file_range:277:84 getpeername:52:205
+"""
+# What of all that reaches beyond folders and processes of one's own, where these are not apart.
+SIGNALS = "kill tkill tgkill".split()
+GROUPS = "setpgid setsid".split()
+FILE_MODES = "chmod fchmod fchmodat fchmodat2 utimensat utime utimes setxattr lsetxattr fsetxattr".split()
+
 # Allowed only when one argument has one of these values: name -> (number, number, argument, values).
 # fcntl could send signals through F_SETOWN, prlimit could starve a sibling, ioctl could type into a terminal.
 CHECKED = {
@@ -41,13 +53,14 @@ CHECKED = {
     "prlimit64": (302, 261, 0, (0,)),  # of oneself
     "sched_getaffinity": (204, 123, 0, (0,)),
 }
+LOCKS = {"fcntl": (72, 25, 1, (*CHECKED["fcntl"][3], 5, 6, 7, 36, 37, 38))}  # of files, in a workspace: databases do
 CLONE = (56, 220)
 CLONE3 = (435, 435)
 NEW_NAMESPACES = 0x7E020080  # CLONE_NEW* of clone()
 
 
-def numbers(table: str, machine: str) -> list[int]:
-    """The numbers of `table` on `machine` (x86_64 or aarch64), ascending."""
+def numbers(table: str, machine: str, without: list[str] = ()) -> list[int]:
+    """The numbers of `table` on `machine` (x86_64 or aarch64), ascending; those named in `without` are left out."""
     column = 1 if machine == "x86_64" else 2
-    found = [entry.split(":")[column] for entry in table.split()]
+    found = [entry.split(":")[column] for entry in table.split() if entry.split(":")[0] not in without]
     return sorted(int(number) for number in found if number != "-")

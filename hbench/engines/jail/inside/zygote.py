@@ -28,7 +28,7 @@ def main() -> None:
         del os.environ[name]  # PYTHONHASHSEED, and what bubblewrap and Python add
     child = child_of(setting["purpose"])
     child.preload()
-    jail = confine.zygote(setting["sandbox"], setting["readable"], child)
+    jail = confine.zygote(setting, child)
     gc.collect()
     kernel.give_back_memory()
     gc.freeze()
@@ -129,11 +129,15 @@ class Zygote:
             job = self.jobs.pop(pid, None)
             if job is not None:
                 del self.pids[job]
+                if self.jail.ground is not None:
+                    self.jail.ground.clear(job)
                 self.control.send(wire.ENDED.pack(b"E", job, status, used.ru_utime, used.ru_stime))
 
     def end(self) -> None:
         for pid in list(self.jobs):
             self._signal(pid)
+        if self.jail.ground is not None:
+            self.jail.ground.leave()
         os._exit(0)
 
 
