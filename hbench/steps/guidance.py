@@ -22,7 +22,7 @@ from hbench.steps.harness import harness_rows, harness_value
 from hbench.steps.run_setting import model_ref, model_row
 
 VERSION = 1
-_PLACE = re.compile(r"(?<![\w.])/bank/")
+_PLACE = re.compile(r"(?<![\w.])/bank/|\$\{?BANK\b")
 _EXECUTE = Tool(EXECUTE, "Run a shell command.", {"command": "the command"})
 
 

@@ -69,7 +69,7 @@ BANK = Harness(
 
 def test_a_banks_tools_are_calls_and_its_middlewares_refuse_and_add():
     total = question(SUM).answer
-    played = Played(["0", '```total\n{"path": "in.txt"}\n```', bash("cat /bank/skills/adding/SKILL.md"), total], SUM, BANK)
+    played = Played(["0", '```total\n{"path": "in.txt"}\n```', bash("cat $BANK/skills/adding/SKILL.md"), total], SUM, BANK)
     acted = played.play()
     assert told(acted)[:2] == ["Look at the file first.", f"{total}\n(looked)"]
     assert "Use the tool total." in told(acted)[2] and told(acted)[3] is None
@@ -91,5 +91,5 @@ def test_a_middleware_that_breaks_is_noted_and_the_rollout_goes_on():
 
 def test_a_banks_files_cannot_be_changed_from_the_workspace():
     memory = Harness({"memory.md": "Sums were guessed.\n"})
-    acted = play([bash("echo x >> /bank/memory.md; rm /bank/memory.md"), bash("cat /bank/memory.md"), "0"], SUM, memory)
+    acted = play([bash("echo x >> $BANK/memory.md; rm $BANK/memory.md"), bash("cat $BANK/memory.md"), "0"], SUM, memory)
     assert told(acted)[1] == "Sums were guessed."

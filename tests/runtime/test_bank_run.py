@@ -119,11 +119,11 @@ def test_skills_and_memory_are_told_by_their_place_and_count_as_used_when_read()
     run = of(files)
     assert run.notes().splitlines() == [
         "Notes that you can read with cat when they help:",
-        "- /bank/skills/csv/SKILL.md: how to read csv",
-        "- /bank/memory.md: what went wrong before",
+        "- $BANK/skills/csv/SKILL.md: how to read csv",
+        "- $BANK/memory.md: what went wrong before",
     ]
     assert run.files() == {path: text.encode() for path, text in files.items()}
-    assert before(run, Action(EXECUTE, {"command": "cat /bank/memory.md"})) is None
+    assert before(run, Action(EXECUTE, {"command": "cat $BANK/memory.md"})) is None
     assert run.used == ("memory.md",)
 
 

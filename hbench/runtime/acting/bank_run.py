@@ -12,7 +12,8 @@ from hbench.core.harness import Harness
 from hbench.core.hook import returned, script
 from hbench.core.message import Message
 
-PLACE = "/bank"  # where the workspace shows `files()`, read only
+PLACE = "$BANK"  # where the workspace shows `files()`, read only: /bank, but where there are no namespaces
+_PLACES = (PLACE, "${BANK}", "/bank")  # how a command may name it
 HOOK_S = 10.0  # for one middleware at one turn: far more than it needs, since a busy machine must not change an outcome
 _SPACE = {"memory_mb": 256, "output_chars": 16_384}
 _MOST_SAID = 2_000  # characters that one middleware may say at one turn
@@ -51,7 +52,7 @@ class BankRun:
         return tuple(banks.tool_of(each) for each in self._tools.values())
 
     def files(self) -> dict[str, bytes]:
-        """path below /bank -> content, what the workspace shows read only. Middlewares are not among them."""
+        """path below PLACE -> content, what the workspace shows read only. Middlewares are not among them."""
         shown = (each for each in self._components if each.sort in _IN_WORKSPACE)
         return {each.path: each.text.encode() for each in shown}
 
@@ -68,7 +69,7 @@ class BankRun:
         component = self._tools[action.tool]
         self._used.add(component.path)
         arguments = json.dumps(action.arguments)
-        return f"printf %s {shlex.quote(arguments)} | python3 {PLACE}/{component.path}"
+        return f'printf %s {shlex.quote(arguments)} | python3 "{PLACE}/{component.path}"'
 
     async def before(self, action: Action, history: Sequence[Message]) -> str | None:
         """Why the call is not run, said to the student; None lets it run."""
@@ -108,7 +109,8 @@ class BankRun:
 
     def _note_reading(self, action: Action) -> None:
         if action.tool == EXECUTE:
-            self._used.update(each.path for each in self._components if f"{PLACE}/{each.path}" in action.command)
+            named = (each.path for each in self._components for place in _PLACES if f"{place}/{each.path}" in action.command)
+            self._used.update(named)
 
 
 def _call(action: Action) -> Json:
