@@ -11,7 +11,7 @@ from hbench.core.syntax import parse
 
 TAGS = ("<proposal>", "</proposal>", "<findings>", "</findings>", "<guidance>", "</guidance>", "<since>", "</since>")
 RUN = 8  # words in a row that are no accident
-_FEWEST = 5  # words: shorter pieces are headings and turns of speech
+_FEWEST = 7  # words: shorter pieces are headings and turns of speech
 
 _WORD = re.compile(r"\w+")
 _CODE = re.compile(r"^\s*(```|~~~).*?^\s*\1[^\n]*$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
