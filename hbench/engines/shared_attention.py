@@ -29,6 +29,9 @@ def _attend(query: "torch.Tensor", key: "torch.Tensor", value: "torch.Tensor", g
     """One group. query: (H, T, width), scaled; key and value: (heads, T, width). Returns (H, T, width)."""
     import torch
 
+    if not group.rows:  # nothing is shared: the fused attention keeps no scores for the gradient
+        short = query.device.type == "cpu" and len(group.beginning) <= LONG // 2
+        return (_causal_plain if short else _causal_fused)(query, key, value)
     sizes = [len(group.beginning), sum(group.lengths)]
     (first, asked), (old, keys), (old_values, values) = (each.split(sizes, dim=1) for each in (query, key, value))
     padded = len(set(group.lengths)) > 1

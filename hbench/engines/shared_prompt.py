@@ -25,11 +25,13 @@ NAME = "hbench_shared"
 class Group:
     """beginning: token ids that all rows share. rows: (input ids, labels) of each from there on, no row empty.
 
-    A label belongs to the token that follows its input token, as `shift_labels` do in transformers.
+    A label belongs to the token that follows its input token, as `shift_labels` do in transformers. labels: of the
+    beginning, where it is a row by itself; then there are no others.
     """
 
     beginning: list[int]
     rows: list[tuple[list[int], list[int]]] = field(default_factory=list)
+    labels: list[int] = field(default_factory=list)
 
     @property
     def size(self) -> int:
@@ -78,7 +80,7 @@ def pack(groups: Sequence[Group]) -> dict[str, Any]:
         shared = len(group.beginning)
         ids += group.beginning
         places += range(shared)
-        labels += [IGNORED] * shared
+        labels += group.labels or [IGNORED] * shared
         for inputs, wanted in group.rows:
             ids += inputs
             places += range(shared, shared + len(inputs))
@@ -111,18 +113,44 @@ def share_prompts(model: Any, temperature: float = 1.0) -> bool:
 class Collator:
     """Packs rows {"input_ids", "labels", "group"} for an SFT trainer: those of a group behind what they share.
 
-    The loss, and its gradient, are those of the rows apart. What trains is never shared.
+    The loss, and its gradient, are those of the rows apart. What trains is never shared. Rows with `weights`, one a token,
+    give `weights` as well, (1, T), beside `shift_labels`.
     """
 
     def __call__(self, rows: Sequence[Json]) -> dict[str, Any]:
         alike: dict[Any, list[Json]] = {}
         for row in rows:
             alike.setdefault(row["group"], []).append(row)
-        batch = pack([_group(group) for group in alike.values()])
+        groups = [(_whole if "weights" in some[0] and len(some) == 1 else grouped)(some) for some in alike.values()]
+        batch = pack(groups)
+        if "weights" in rows[0]:
+            batch["weights"] = _weights(groups, [row for some in alike.values() for row in some])
         return {**batch, "labels": batch["shift_labels"]}  # a trainer counts tokens only where there are labels
 
 
-def _group(rows: Sequence[Json]) -> Group:
+def _whole(rows: Sequence[Json]) -> Group:
+    """A row that shares nothing, trained in many places: attention over all of it at once takes less memory."""
+    return Group(rows[0]["input_ids"][:-1], labels=rows[0]["labels"][1:])
+
+
+def _weights(groups: Sequence[Group], rows: Sequence[Json]) -> "torch.Tensor":
+    """(1, T) of the packed groups; rows: in their order."""
+    import torch
+
+    found: list[float] = []
+    rest = iter(rows)
+    for group in groups:
+        if not group.rows:
+            found += next(rest)["weights"][1:]
+            continue
+        found += [0.0] * len(group.beginning)
+        for inputs, _ in group.rows:
+            found += next(rest)["weights"][-len(inputs) :]
+    return torch.tensor([found])
+
+
+def grouped(rows: Sequence[Json]) -> Group:
+    """The rows behind the longest beginning that they share before anything is trained."""
     shared = min(_untrained(row) for row in rows)
     first = rows[0]["input_ids"]
     for row in rows[1:]:
@@ -184,10 +212,10 @@ class SharedPrompts:
         with self.accelerator.autocast():
             found = model(**batch, fused_lm_head=True)
         labels, said = batch["shift_labels"], mask[:, -keep:]
-        return _spread(found.log_probs, labels, said, order), _spread(found.entropy, labels, said, order)
+        return spread(found.log_probs, labels, said, order), spread(found.entropy, labels, said, order)
 
 
-def _spread(packed: "torch.Tensor", labels: "torch.Tensor", mask: "torch.Tensor", order: list[int]) -> "torch.Tensor":
+def spread(packed: "torch.Tensor", labels: "torch.Tensor", mask: "torch.Tensor", order: list[int]) -> "torch.Tensor":
     """(B, C) from the packed (1, T), 0 outside `mask`. order: the row of B that each packed row is."""
     import torch
 

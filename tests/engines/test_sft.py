@@ -148,6 +148,65 @@ def test_an_updates_loss_is_the_mean_over_its_trained_tokens(ref, rows, tmp_path
     assert losses(noted) == pytest.approx([total / count], abs=1e-4)
 
 
+def weigh(rows, file, weights, grouped=lambda at: at if at % 3 else 0):
+    """Writes `rows` with what `weights(row)` gives each trained token; most by themselves, as sessions are, some together."""
+    told = [json.loads(line) for line in rows.read_text().splitlines()]
+    for at, row in enumerate(told):
+        row["weights"] = [weights(row) if label >= 0 else 0.0 for label in row["labels"]]
+        row["group"] = grouped(at)
+    file.write_text("".join(json.dumps(row) + "\n" for row in told))
+    return file
+
+
+def by_session(row):
+    return 1 / sum(label >= 0 for label in row["labels"])
+
+
+@pytest.mark.parametrize("machine", [{}, {"micro_batch": 5}, {"share_prompts": False}], ids=["packed", "cut", "padded"])
+def test_rows_whose_weights_sum_to_one_count_alike_however_long(ref, rows, tmp_path, machine):
+    given = weigh(rows, tmp_path / "rows.jsonl", by_session)
+    noted = train(task(ref, tmp_path, machine, updates=1, batch=10, warmup=0), given)
+    model, means = local_model.load(ref.identity).model, []
+    for row in read_rows(rows, 64):
+        with torch.no_grad():
+            said = model(torch.tensor([row["input_ids"]])).logits[0, :-1].log_softmax(-1)
+        means.append([-said[place, label].item() for place, label in enumerate(row["labels"][1:]) if label >= 0])
+    assert losses(noted) == pytest.approx([sum(sum(each) / len(each) for each in means) / 10], abs=1e-4)
+
+
+def test_equal_weights_train_as_none_where_rows_are_of_one_length(ref, tmp_path):
+    rows = write_rows(tmp_path / "plain.jsonl", groups=1, copies=10)
+    given = weigh(rows, tmp_path / "rows.jsonl", lambda row: 7.0, grouped=lambda at: 0)
+    plain, weighted = (train(task(ref, tmp_path / name), file) for name, file in (("a", rows), ("b", given)))
+    assert [losses(plain)[0]] == pytest.approx([losses(weighted)[0]], abs=1e-4)
+
+
+@pytest.mark.parametrize("share", [True, False], ids=["packed", "padded"])
+def test_a_token_without_weight_teaches_nothing(ref, tmp_path, share):
+    """Its label may be anything."""
+    rows = write_rows(tmp_path / "rows.jsonl").read_text().splitlines()
+    found = []
+    for said in (20, 21):
+        told = [json.loads(line) for line in rows]
+        for row in told:
+            row["weights"] = [1.0 if at % 2 and label >= 0 else 0.0 for at, label in enumerate(row["labels"])]
+            row["labels"] = [label if weight or label < 0 else said for label, weight in zip(row["labels"], row["weights"])]
+        file = tmp_path / f"{said}.jsonl"
+        file.write_text("".join(json.dumps(row) + "\n" for row in told))
+        found.append(train(task(ref, tmp_path / str(said), {"share_prompts": share}), file))
+    assert losses(found[0]) == losses(found[1])
+
+
+def test_a_killed_run_with_weights_goes_on_as_if_it_had_not_been(ref, rows, tmp_path):
+    given = weigh(rows, tmp_path / "rows.jsonl", by_session)
+    straight = train(task(ref, tmp_path / "a"), given)
+    train(task(ref, tmp_path / "b"), given, stop=6)
+    after = train(task(ref, tmp_path / "b"), given)
+    assert losses(after) == losses(straight)[4:]
+    one, two = (trainable.checkpoint_json(ref, tmp_path / name / "final") for name in "ab")
+    assert one == two
+
+
 def test_every_row_comes_once_an_epoch_beside_those_of_its_group():
     groups = ["a", "b", "a", "c", "b", "a"]
     order = order_of(groups, 12, seed=1)
@@ -164,11 +223,21 @@ def test_every_row_comes_once_an_epoch_beside_those_of_its_group():
         ({"input_ids": [1] * 9, "labels": [1] * 9}, "9 tokens, more than max_length 8"),
         ({"input_ids": [1, 2], "labels": [-100, -100]}, "none of which may be trained"),
         ({"input_ids": [1, 2], "labels": [1]}, "2 tokens and 1 labels"),
+        ({"input_ids": [1, 2], "labels": [1, 2], "weights": [1.0]}, "2 tokens and 1 weights"),
+        ({"input_ids": [1, 2], "labels": [1, 2], "weights": [1.0, -1.0]}, "not negative"),
+        ({"input_ids": [1, 2], "labels": [-100, 2], "weights": [1.0, 0.0]}, "no token that is trained has a weight"),
     ],
 )
 def test_a_row_that_cannot_be_trained_as_it_is_stops_the_step(tmp_path, row, message):
     (tmp_path / "rows.jsonl").write_text(json.dumps({**row, "group": 0}) + "\n")
     with pytest.raises(StepError, match=message):
+        read_rows(tmp_path / "rows.jsonl", 8)
+
+
+def test_weights_in_some_rows_only_stop_the_step(tmp_path):
+    row = {"input_ids": [1, 2], "labels": [1, 2], "group": 0}
+    (tmp_path / "rows.jsonl").write_text(json.dumps({**row, "weights": [0.5, 0.5]}) + "\n" + json.dumps(row) + "\n")
+    with pytest.raises(StepError, match="row 1: either every row has weights"):
         read_rows(tmp_path / "rows.jsonl", 8)
 
 

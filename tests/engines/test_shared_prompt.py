@@ -131,6 +131,24 @@ def test_a_shared_prompt_is_read_once():
     assert batch["shift_labels"].tolist() == [[IGNORED] * 3 + [5, 6, 7]]
 
 
+@pytest.mark.parametrize("long", [1024, 2], ids=["plain", "fused"])
+def test_rows_with_weights_are_packed_with_them(monkeypatch, long):
+    """A row by itself, a group, and a row trained in two places."""
+    import hbench.engines.shared_attention as module
+
+    monkeypatch.setattr(module, "LONG", long)
+    two = {"input_ids": [*PROMPT, 11, 12, 4, 5, 13, 0], "labels": [IGNORED] * 7 + [11, 12, IGNORED, IGNORED, 13, 0]}
+    rows = [*rows_of(said=SAID[:2], group="g"), {**two, "group": "w"}, *rows_of(said=SAID[2:3], group="x")]
+    rows = [{**row, "weights": [at / 7 * (label >= 0) for at, label in enumerate(row["labels"])]} for row in rows]
+    plain, model, batch = adapted(), sharing(adapted()), Collator()(rows)
+    weights = batch.pop("weights")
+    wanted, (found, scores) = apart(plain, rows), packed(model, batch)
+    assert torch.allclose(scores, wanted, atol=1e-5)
+    told = torch.tensor([weight for row in rows for weight, label in zip(row["weights"], row["labels"]) if label != IGNORED])
+    assert torch.equal(weights[batch["shift_labels"] != IGNORED], told) and weights.sum() == pytest.approx(told.sum().item())
+    assert close(gradients(model, (found.log_probs * weights).sum()), gradients(plain, (wanted * told).sum()))
+
+
 def test_the_ways_to_attend_for_a_cpu_and_for_a_gpu_agree():
     torch.manual_seed(0)
     query, key, value = (torch.randn(heads, 3, 5, 8) for heads in (4, 2, 2))
