@@ -26,6 +26,8 @@ _PATHS: Mapping[str, str] = {
     "skill": r"skills/([a-z][a-z0-9_-]{0,39})/SKILL\.md",
     "memory": r"(memory)\.md",
 }
+# What fenced blocks are called anyway: a tool of that name would be called by mistake.
+_TAKEN = frozenset({EXECUTE, "bash", "sh", "shell", "console", "python", "python3", "py", "json", "yaml", "text", "csv", "diff"})
 _HOOKS = {"before": ("call", "history"), "after": ("call", "observation", "history")}
 
 
@@ -168,8 +170,8 @@ def _tool_problems(name: str, text: str) -> list[str]:
     if broken := python_problems(text):
         return broken
     tree, found = parse(text), []
-    if name == EXECUTE:
-        found.append(f"{EXECUTE} is the target harness's own tool")
+    if name in _TAKEN:
+        found.append(f"a tool cannot be called {name}: that is what calls and blocks of the target harness are called")
     if not (ast.get_docstring(tree) or "").strip():
         found.append("a tool's docstring says what it does; there is none")
     if _parameters(tree) is None:
@@ -179,7 +181,8 @@ def _tool_problems(name: str, text: str) -> list[str]:
 
 def _parameters(tree: ast.Module) -> Json:
     for node in tree.body:
-        if isinstance(node, ast.Assign) and [ast.unparse(target) for target in node.targets] == ["PARAMETERS"]:
+        named = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
+        if [ast.unparse(target) for target in named] == ["PARAMETERS"] and node.value is not None:
             try:
                 value = ast.literal_eval(node.value)
             except ValueError:

@@ -48,6 +48,11 @@ def test_a_tool_tells_its_docstring_and_its_parameters():
     assert (tool.name, tool.description, tool.parameters) == ("count_lines", "Count the lines of a file.", {"path": "the file"})
 
 
+def test_parameters_may_be_annotated():
+    made = components(**{"tools/count_lines.py": TOOL.replace("PARAMETERS =", "PARAMETERS: dict[str, str] =")})
+    assert banks.tool_of(made["tools/count_lines.py"]).parameters == {"path": "the file"}
+
+
 def test_a_skill_is_told_by_its_description_else_by_its_first_line_of_text():
     assert banks.description(components()["skills/csv/SKILL.md"]) == "how to read csv files"
     plain = components(**{"skills/csv/SKILL.md": "# CSV\n\nUse awk.\n"})["skills/csv/SKILL.md"]
@@ -69,7 +74,8 @@ def test_an_empty_bank_is_a_bank():
         ("tools/x.py", '"""Does."""\nPARAMETERS = dict(a=1)\n', "PARAMETERS"),
         ("tools/x.py", '"""Does."""\nPARAMETERS = {"a": 1}\n', "PARAMETERS"),
         ("tools/x.py", "def (\n", "line 1: invalid syntax"),
-        ("tools/execute.py", TOOL, "target harness's own tool"),
+        ("tools/execute.py", TOOL, "cannot be called execute"),
+        ("tools/python.py", TOOL, "cannot be called python"),
         ("middlewares/x.py", "x = 1\n", "before(call, history) or after"),
         ("middlewares/x.py", "def before(call):\n    return None\n", "line 1: before takes (call, history)"),
         ("middlewares/x.py", "def after(call, observation, history):\n    return\n\nreturn 1\n", "line 4"),

@@ -34,9 +34,8 @@ LOOK = Action(EXECUTE, {"command": "cat names.txt"})
 REMOVE = Action(EXECUTE, {"command": "rm names.txt"})
 
 
-def bank_run(**files: str) -> BankRun:
-    paths = {name.replace("__", "/").replace("_py", ".py").replace("_md", ".md"): text for name, text in files.items()}
-    return of({**{"tools/add.py": TOOL, "middlewares/guard.py": REFUSES, "middlewares/tell.py": ADDS}, **paths})
+def bank_run() -> BankRun:
+    return of({"tools/add.py": TOOL, "middlewares/guard.py": REFUSES, "middlewares/tell.py": ADDS})
 
 
 def of(files: dict[str, str]) -> BankRun:
@@ -65,7 +64,8 @@ def test_a_middleware_adds_below_what_came_back_and_what_it_prints_is_nobodys():
 
 
 def test_a_final_answer_can_be_refused():
-    run = of({"middlewares/m.py": "def before(call, history):\n    return call['answer'] and f\"{call['tool']} {call['answer']}\"\n"})
+    source = "def before(call, history):\n    return call['answer'] and f\"{call['tool']} {call['answer']}\"\n"
+    run = of({"middlewares/m.py": source})
     assert before(run, Action(None, {}, "42")) == "None 42"
 
 
@@ -109,7 +109,8 @@ def test_tools_are_told_beside_execute_and_run_in_the_workspace_with_their_argum
     note = "it's $HOME; \"quoted\" `x` \\ é\n\ud800"
     command = run.command(Action("add", {"numbers": [1, 2, 3], "note": note}))
     here = command.replace(PLACE, str(tmp_path))
-    done = subprocess.run(["bash", "-c", here], capture_output=True, env={"PATH": "/usr/bin:/bin", "PYTHONIOENCODING": "utf-8:surrogatepass"})
+    environment = {"PATH": "/usr/bin:/bin", "PYTHONIOENCODING": "utf-8:surrogatepass"}
+    done = subprocess.run(["bash", "-c", here], capture_output=True, env=environment)
     assert done.stdout.decode("utf-8", "surrogatepass") == f"6 {note}\n"
     assert run.used == ("tools/add.py",)
 

@@ -38,7 +38,7 @@ tools.mkdir()
 cites = {{"tools/copy_number.py": {{"cites": traces, "why": "nobody copied"}}, "tools/useless.py": traces[:1]}}
 (work / "cites.json").write_text(json.dumps(cites))
 """
-REPLACED = {"decision": "replace", "command": "cp in.txt out.txt", "reason": "it gives up", "components": ["recipes/copy_number.md"]}
+REPLACED = {"decision": "replace", "command": "cp in.txt out.txt", "components": ["recipes/copy_number.md"]}
 
 
 @pytest.fixture(scope="module")

@@ -14,8 +14,9 @@ HEAD = (Message("system", "Work in the workspace."), Message("user", "Sort names
 
 def rollout(question: str, score: float, *used: str, repeat: int = 0, failure: Failure | None = None) -> Acted:
     """Two turns: a command, in which the components `used` had a part, and the answer."""
+    call = "```bash\nsort names.txt\n```"
     turns = (
-        Turn("```bash\nsort names.txt\n```", "pass", "```bash\nsort names.txt\n```", Message("user", "Ada\nBob"), "execute", components=used),
+        Turn(call, "pass", call, Message("user", "Ada\nBob"), "execute", components=used),
         Turn("Done.", "pass", "Done."),
     )
     grades = {"score": score}
