@@ -8,6 +8,8 @@ TORCH_CPU_INDEX ?=
 PIP = .venv/bin/python -m pip --disable-pip-version-check
 WITH = -q -c constraints.txt
 RUN = .venv/bin/hbench
+# Byte code is kept, also where the environment says otherwise: without it each of many short commands compiles hbench anew.
+export PYTHONDONTWRITEBYTECODE =
 
 # Where the slices of real multi-hop questions lie; without them `make qa` leaves that part out.
 HBENCH_DATA ?= ../shared/data
