@@ -17,13 +17,13 @@ from hbench.core.rollout import Event, Rollout
 from hbench.core.trajectory import Acted, Trajectory, Turn, Work
 from hbench.engines.jail import Jails
 from hbench.engines.jail.workspace_run import Called, Workspace, WorkspaceLimits
-from hbench.runtime.acting import sub_agent
+from hbench.runtime.acting import sub_speaker
 from hbench.runtime.acting.bank_run import BankRun
 from hbench.runtime.acting.conversation import Conversation
 from hbench.runtime.acting.reviewer import Patience, Reviewed, ReviewSession
 from hbench.runtime.acting.shell import Shell, cut
 from hbench.runtime.acting.speaker import Speaker
-from hbench.runtime.acting.sub_agent import SubAgent
+from hbench.runtime.acting.sub_speaker import SubSpeaker
 from hbench.runtime.model_calls import ModelCalls, TooLong, usage_of
 from hbench.steps.act_setting import ActSetting
 
@@ -133,8 +133,8 @@ class Acting:
         files = await asyncio.to_thread(setting.domain.files, self._question)
         workspace = await stage.jails.workspace(setting.domain.packages, WorkspaceLimits(target.memory_mb, target.disk_mb))
         self._shell = Shell(workspace, target, self._events, setting.student.role, self._bank)
-        below = Shell(workspace, target, self._events, sub_agent.ROLE, called=_served(served, sub_agent.refuse))
-        agents = SubAgent(self._sub_speaker, self._sub_head, below, target.turns, target.observation_chars)
+        below = Shell(workspace, target, self._events, sub_speaker.ROLE, called=_served(served, sub_speaker.refuse))
+        agents = SubSpeaker(self._sub_speaker, self._sub_head, below, target.turns, target.observation_chars)
         called = _served(served, agents.called) if commands else None
         try:
             await workspace.open(files, self._bank.files() if self._bank else {}, commands, called)
@@ -144,10 +144,10 @@ class Acting:
         return workspace
 
     def _agents(self) -> tuple[str, ...]:
-        return (sub_agent.COMMAND,) if self._stage.setting.target.agent else ()
+        return (sub_speaker.COMMAND,) if self._stage.setting.target.agent else ()
 
     def _sub_speaker(self) -> Speaker:
-        return Speaker(self._calls, self._stage.setting.target.call, (EXECUTE_TOOL,), sub_agent.ROLE)
+        return Speaker(self._calls, self._stage.setting.target.call, (EXECUTE_TOOL,), sub_speaker.ROLE)
 
     def _sub_head(self, task: str) -> list[Message]:
         return self._opening(task, self._stage.setting.target.call.told((EXECUTE_TOOL,)), agent=False, notes=False)
@@ -220,6 +220,6 @@ def _served(served: Any, agent: Callable[[Sequence[str], str], Awaitable[str]]) 
     """What answers the programs of a workspace: `agent`, and those of the domain."""
 
     async def called(name: str, words: list[str], stdin: str) -> str:
-        return await (agent(words, stdin) if name == sub_agent.COMMAND else served.called(name, words, stdin))
+        return await (agent(words, stdin) if name == sub_speaker.COMMAND else served.called(name, words, stdin))
 
     return called

@@ -11,7 +11,7 @@ from hbench.runtime.model_calls import TooLong
 COMMAND, ROLE = "agent", "agent"
 
 
-class SubAgent:
+class SubSpeaker:
     """What the command is answered with, one call at a time. It is a fresh conversation each time, and its commands get
     shells of their own; its turns are events and no part of the trajectory, and no reviewer reads them.
 
