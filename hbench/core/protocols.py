@@ -237,6 +237,14 @@ class Filter(Protocol):
         ...
 
 
+class Detector(Protocol):
+    """A pattern of behaviour, as a predicate over what was lived through (Harness-Zero, table 4)."""
+
+    def shown(self, acted: Acted) -> bool:
+        """Whether it is there. acted: with the events of its rollout. Pure, and quick whatever was written in it."""
+        ...
+
+
 class EditFormat(Protocol):
     """How a proposer writes a change. `version` is hashed."""
 
