@@ -43,6 +43,7 @@ class Fenced(Part):
         calls = [block for block in blocks if block.tag in names]
         if not calls:
             _stranger(blocks, names)
+            _half_a_block(whole, blocks, names)
             return Action(None, {}, whole.strip())
         call = the_one(calls, "block")
         if not call.closed:
@@ -110,3 +111,11 @@ def _stranger(blocks: Sequence[_Block], known: dict[str, str]) -> None:
     if tags:
         offered = ", ".join(dict.fromkeys([SHELLS[0], *(name for name in known if name not in SHELLS)]))
         raise CallFailure("unknown_tool", f"there is no tool {tags[0]!r}; a block is one of: {offered}")
+
+
+def _half_a_block(text: str, blocks: Sequence[_Block], known: dict[str, str]) -> None:
+    """Raises CallFailure where a call's fence stands in the middle of a line: it was no answer that was meant."""
+    edges = [0, *(edge for block in blocks for edge in (block.start, block.end)), len(text)]
+    outside = "".join(text[start:end] for start, end in zip(edges[::2], edges[1::2]))
+    if found := re.search("```(" + "|".join(map(re.escape, known)) + r")\b", outside):
+        raise CallFailure("unclosed", f"a block has lines of its own for ```{found[1]}, for what it holds, and for the last ```")

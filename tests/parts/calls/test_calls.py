@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hbench.core.action import EXECUTE, Action, CallFailure, Tool
@@ -27,6 +27,7 @@ ACTIONS = st.one_of(
 
 
 @pytest.mark.parametrize("call", FORMATS)
+@settings(deadline=None)  # the machine may be busy
 @given(action=ACTIONS)
 def test_what_is_written_is_read_back(call, action):
     try:
@@ -38,6 +39,7 @@ def test_what_is_written_is_read_back(call, action):
 
 
 @pytest.mark.parametrize("call", FORMATS)
+@settings(deadline=None)
 @given(text=st.lists(st.one_of(st.text(max_size=20), st.sampled_from((*TAGS, "<function=execute>", "{"))), max_size=12).map("".join))
 def test_any_text_is_an_action_or_a_call_failure(call, text):
     try:
@@ -62,6 +64,8 @@ def kind_of(call, text):
         ("```bash\nls\n```\n```bash\npwd\n```", "several_calls"),
         ("```python\nprint(1)\n```", "unknown_tool"),
         ("```bash\n\n```", "bad_arguments"),
+        ("```bash ls```", "unclosed"),
+        ("I run ```bash\nls\n```", "unclosed"),
         ("```look_up\nword\n```", "bad_arguments"),
         ("```look_up\n[1]\n```", "bad_arguments"),
     ],
@@ -98,6 +102,11 @@ def test_a_thought_is_no_part_of_the_call():
 
 def test_a_block_without_a_language_belongs_to_the_answer():
     text = "The file is:\n```\na,b\n```\nDone."
+    assert FENCED.parse(text, TOOLS) == Action(None, {}, text)
+
+
+def test_an_answer_may_show_a_command_in_a_wider_block():
+    text = "Run this:\n````\n```bash\nls\n```\n````"
     assert FENCED.parse(text, TOOLS) == Action(None, {}, text)
 
 
