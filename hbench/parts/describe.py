@@ -4,7 +4,7 @@ from pydantic_core import PydanticUndefined
 
 from hbench.parts.part import find, kinds
 
-SORTS = ("families", "edits", "rewards", "selections")
+SORTS = ("families", "domains", "calls", "edits", "rewards", "selections", "filters", "detectors")
 
 
 def describe_kinds() -> str:

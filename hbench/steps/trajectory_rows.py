@@ -1,0 +1,137 @@
+"""Kept trajectories as token rows: accepted responses carry loss, and what a reviewer thought aloud may not."""
+
+import json
+import math
+import random
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from hbench.core.digest import Json
+from hbench.core.failure import StepError
+from hbench.core.output import Artifact, Output
+from hbench.core.protocols import Services
+from hbench.core.training import Talk, TurnTokens
+from hbench.core.trajectory import Acted, conversation_json
+from hbench.steps._kept import kept_acted, without_loss
+from hbench.steps.run_setting import model_ref
+
+VERSION = 1
+FILE = "rows.jsonl"
+NO_LOSS = -100
+
+
+def trajectory_rows(params: Json, inputs: Mapping[str, Artifact], services: Services) -> Output:
+    """params: model (the student), hide (voice, reasoning or none), loss_weights (session or token), rare (how many times
+    more a replaced turn weighs), max_length, seed (order of the sessions). inputs: `acted_…` and `kept_…`, of one domain
+    each.
+
+    File rows.jsonl: {"input_ids", "labels", "weights", "group"} a line; labels are -100 off accepted responses and on what
+    is hidden, and the weights of a session sum to 1, or those of a token to `rare` or 1. A session is one row, or one row
+    a turn where the chat template rewrites what was said before. A session of which a row has more than max_length tokens
+    is dropped, never cut (too_long), and so is one that the template would shift (chat_template). Rows of
+    kept_trajectories say so. Value: rows, sessions, turn_by_turn (sessions), dropped, told, tokens, trained_tokens,
+    longest, file. Raises StepError when no session is left.
+    """
+    acted = kept_acted(inputs)
+    talks = [_talk(one, tools, params["hide"]) for one, tools in acted]
+    sessions, rows, dropped, refused = [], [], Counter(), ""
+    for (one, _), talk, found in zip(acted, talks, services.tokenise_turns(model_ref(params["model"]), talks), strict=True):
+        reason = _fault(found, params["max_length"])
+        rows.append(_kept_row(one, found, reason))
+        if reason:
+            dropped[reason] += 1
+            refused = found if isinstance(found, str) else refused
+        else:
+            sessions.append(_Session(found, _weights(one, talk, found, params)))
+    told = ", ".join(f"{count} {reason}" for reason, count in sorted(dropped.items()))
+    told += f" ({refused})" if refused else ""
+    if not sessions:
+        raise StepError(f"no training row is left of {len(acted)} trajectories: {told}")
+    random.Random(params["seed"]).shuffle(sessions)
+    file = services.part.folder / "sft" / FILE
+    _write(file, sessions)
+    made = [row for session in sessions for row in session.rows]
+    value = {
+        "rows": len(made),
+        "sessions": len(sessions),
+        "turn_by_turn": sum(len(session.rows) > 1 for session in sessions),
+        "dropped": dict(sorted(dropped.items())),
+        "told": told,
+        "tokens": sum(len(row.ids) for row in made),
+        "trained_tokens": sum(map(_trained, made)),
+        "longest": max(len(row.ids) for row in made),
+        "file": FILE,
+    }
+    return Output(value, {"kept_trajectories": rows}, {FILE: file})
+
+
+@dataclass(frozen=True)
+class _Session:
+    """weights: of each token of each row."""
+
+    rows: Sequence[TurnTokens]
+    weights: Sequence[Sequence[float]]
+
+
+def _talk(acted: Acted, tools: Json, hide: str) -> Talk:
+    """The conversation as the student lived it; each accepted response is to be trained."""
+    places = turn_places(acted)
+    turns = acted.trajectory.turns
+    hidden = {place: without_loss(turn, hide) for place, turn in zip(places, turns, strict=True)}
+    return Talk(conversation_json(acted.trajectory.messages), places, hidden, tools)
+
+
+def turn_places(acted: Acted) -> list[int]:
+    """Where each turn's accepted response stands among the messages of the trajectory."""
+    lived, places = acted.trajectory, []
+    at = len(lived.head)
+    for turn in lived.turns:
+        places.append(at)
+        at += 1 + (turn.observation is not None)
+    return places
+
+
+def _fault(found: Sequence[TurnTokens] | str, longest: int) -> str | None:
+    if isinstance(found, str):
+        return "chat_template"
+    return "too_long" if any(len(row.ids) > longest for row in found) else None
+
+
+def _weights(acted: Acted, talk: Talk, rows: Sequence[TurnTokens], params: Json) -> list[list[float]]:
+    """Of each token of each row; 0 where there is no loss."""
+    turns = acted.trajectory.turns
+    factor = {place: params["rare"] if turn.verdict == "replace" else 1.0 for place, turn in zip(talk.trained, turns)}
+    raw = [
+        [0.0 if label == NO_LOSS else factor[place] for label, place in zip(row.labels, row.places)] for row in rows
+    ]
+    whole = math.fsum(weight for row in raw for weight in row) if params["loss_weights"] == "session" else 1.0
+    return [[weight / whole for weight in row] for row in raw]
+
+
+def _kept_row(acted: Acted, found: Sequence[TurnTokens] | str, reason: str | None) -> Json:
+    row = {
+        "question_id": acted.rollout.question_id,
+        "repeat": acted.rollout.repeat,
+        "kept": reason is None,
+        "drop_reason": reason,
+    }
+    if not isinstance(found, str):
+        trained = sum(map(_trained, found))
+        row |= {"tokens_trained": trained, "tokens_masked": sum(len(each.ids) for each in found) - trained}
+    return row
+
+
+def _trained(row: TurnTokens) -> int:
+    return sum(label != NO_LOSS for label in row.labels)
+
+
+def _write(file: Path, sessions: Sequence[_Session]) -> None:
+    """Every row is a group of its own: neighbours in an update are of different sessions."""
+    file.parent.mkdir(exist_ok=True)
+    rows = ((row, weights) for session in sessions for row, weights in zip(session.rows, session.weights))
+    with file.open("w") as lines:
+        for group, (row, weights) in enumerate(rows):
+            told = {"input_ids": row.ids, "labels": row.labels, "weights": weights, "group": group}
+            lines.write(json.dumps(told, separators=(",", ":")) + "\n")
