@@ -10,7 +10,8 @@ from hbench.core.failure import Failure
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One tool call. sent, received: JSON as exchanged; long texts live in the `texts` table under their digest.
+    """One tool call. sent, received: JSON as exchanged; long texts live in the `texts` table under their digest. Of a
+    conversation that grows, sent is only what is new: see runtime/acting/conversation.py.
 
     seconds is volatile. reused: answered by the reply store.
     """

@@ -133,8 +133,8 @@ _ALL = (
         question_id  VARCHAR, default ''  the rollout's question; empty for a call outside a rollout
         repeat  BIGINT, default 0  the rollout's repeat
         position  BIGINT  order within the rollout, from 0
-        kind  VARCHAR  lm, search or python
-        role  VARCHAR  whose call: solver, proposer …
+        kind  VARCHAR  lm, search, python or execute
+        role  VARCHAR  whose call: solver, proposer, student, reviewer, agent (a student's sub-agent), outside …
         model  VARCHAR  the model asked
         request_id  VARCHAR  digest of everything that can change the reply
         reused  BOOLEAN, volatile  answered by the reply store: costs nothing
@@ -142,7 +142,7 @@ _ALL = (
         prompt_tokens  BIGINT  tokens asked
         completion_tokens  BIGINT  tokens answered
         seconds  DOUBLE, volatile  wall time
-        sent_digest  VARCHAR  what was asked, in texts
+        sent_digest  VARCHAR  what was asked, in texts; {"after": n, "messages": […]} adds to the first n of the role's call before and its reply
         received_digest  VARCHAR  what came back, in texts
     """),
     table("texts", "shared", "digest", "Long texts, once each; in texts.duckdb, attached by `hbench sql`.", """
