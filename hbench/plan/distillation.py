@@ -193,7 +193,8 @@ def _fine_tuned(lay: Layout, inputs: dict[str, Step | Port]) -> Step:
     if dpo is None or dpo.start == "sft":
         params = {**rows, "loss_weights": train.loss_weights, "rare": train.rare, "seed": lay.seed("trajectory_rows")}
         taught = lay.step("trajectory_rows", params, inputs, Tag("trajectory_rows", "training rows of kept trajectories"))
-        params = {"model": student, "recipe": train.sft.to_json(), "seed": lay.seed("sft", train.sft.seed)}
+        recipe = {**train.sft.to_json(), "max_length": train.max_length}  # of whole trajectories, which set the bound
+        params = {"model": student, "recipe": recipe, "seed": lay.seed("sft", train.sft.seed)}
         made = lay.step("train_sft", params, {"rows": taught}, Tag("train_sft", "supervised fine-tuning"))
     if dpo is None:
         return made
