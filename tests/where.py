@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from hbench.core.libreoffice import program_folder
+
 REPO = Path(__file__).resolve().parent.parent
 
 
@@ -14,6 +16,12 @@ def cases() -> Path:
 
 def data() -> Path:
     return _folder("HBENCH_DATA", "data")
+
+
+def libreoffice() -> None:
+    """Skips without LibreOffice, saying so; fails where HBENCH_NEEDS_LIBREOFFICE says that it has to be there."""
+    if program_folder() is None:
+        (pytest.fail if os.environ.get("HBENCH_NEEDS_LIBREOFFICE") else pytest.skip)("LibreOffice is not installed")
 
 
 def _folder(variable: str, name: str) -> Path:

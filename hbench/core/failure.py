@@ -35,6 +35,14 @@ class EditFailure(Exception):
         self.failure = Failure(boundary, kind, message[:2000])
 
 
+class GradeFailure(Exception):
+    """Raised by grading: there is no grade. It becomes a Failure at the boundary `grader`; kind: one word for counting."""
+
+    def __init__(self, kind: str, message: str):
+        super().__init__(f"{kind}: {message}")
+        self.kind, self.message = kind, message[:2000]
+
+
 class LimitReached(Exception):
     """Raised on the driver's side when a rollout asks for more than its limits allow."""
 

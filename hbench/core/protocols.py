@@ -7,6 +7,7 @@ from typing import Any, Protocol
 from hbench.core.action import Action, Tool as StudentTool
 from hbench.core.candidate import Candidate
 from hbench.core.digest import Json
+from hbench.core.failure import Failure
 from hbench.core.harness import Harness
 from hbench.core.limits import Limits
 from hbench.core.message import LMError, Message, Reply, Request
@@ -112,6 +113,10 @@ class Services(Protocol):
         """
         ...
 
+    def recalculate(self, workbooks: Mapping[str, bytes]) -> Mapping[str, bytes] | Failure:
+        """path -> the workbook with values for its formulas; a Failure where nothing can be made of one. Raises StepError."""
+        ...
+
     def engine(self, model: ModelRef) -> str:
         """What serves the model, for the record; it is never hashed."""
         ...
@@ -169,7 +174,12 @@ class ActSetting(Protocol):
 
 
 class Domain(Protocol):
-    """Questions that are worked on in a workspace, and how what is left there is graded. The YAML block is the domain."""
+    """Questions that are worked on in a workspace, and how what is left there is graded. The YAML block is the domain.
+
+    A domain may have more: `open_services(question)`, where programs of its workspace are answered outside; and, where work
+    holds formulas, a field `recalculate` and `settled(questions, recalculate)`: the same questions with their right answers
+    computed (see parts/domains/spreadsheet.py).
+    """
 
     kind: str
     name: str

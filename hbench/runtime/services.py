@@ -50,6 +50,7 @@ class RunServices:
         self._corpus_lock = threading.Lock()
         self._jails: Any = None
         self._slots: asyncio.Semaphore | None = None
+        self._recalculator: Any = None
         self._replies: Any = None
         self._told: set[Any] = set()
         self._server: Any = None
@@ -167,6 +168,14 @@ class RunServices:
 
                 self._jails = Jails(self.machine.sandbox, self.zygotes)
             return self._jails
+
+    def recalculator(self) -> Any:
+        with self._lock:
+            if self._recalculator is None:
+                from hbench.runtime.recalculating import Recalculator
+
+                self._recalculator = Recalculator(self.machine.sandbox, self.check)
+            return self._recalculator
 
     async def all_of(self, todo: Todo, roll: Callable[..., Awaitable[Any]], done: Callable[[Any], None]) -> None:
         """See runtime/all_of.py. The slots are those of all steps together."""

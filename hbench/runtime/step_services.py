@@ -1,13 +1,13 @@
 """What one step may use of its run: core.protocols.Services."""
 
-from collections.abc import Callable, Sequence, Set
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from hbench.core.digest import Json
-from hbench.core.failure import HbenchError, StepError
+from hbench.core.failure import Failure, HbenchError, StepError
 from hbench.core.harness import Harness
 from hbench.core.message import LMError, Reply, Request
 from hbench.core.model import ModelRef
@@ -111,6 +111,10 @@ class StepServices:
         from hbench.engines.outside import run_outside
 
         return run_outside(words, folder, wall_s, self._run.machine.outside_env, self._run.check)
+
+    def recalculate(self, workbooks: Mapping[str, bytes]) -> Mapping[str, bytes] | Failure:
+        """See core.protocols.Services."""
+        return self._run.run(self._run.recalculator().workbooks(workbooks))
 
     def engine(self, model: ModelRef) -> str:
         return self._run.engine(model)

@@ -2,7 +2,7 @@
 
 import random
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,8 +28,8 @@ def split(params: Json, inputs: Mapping[str, Artifact], services: Services) -> O
     """params: family or domain (block), role, sizes (role -> count, scoring may be same_as_feedback), seed, allow_fewer;
     draw, most.
 
-    Value: role, family (its name, or the domain's), questions, asked, got. Passed over: duplicates, and questions whose
-    own answer scores below 1.
+    Value: role, family (its name, or the domain's), questions, asked, got. Passed over: duplicates, questions whose own
+    answer scores below 1, and those that a domain leaves out, saying why in meta.left_out.
     draw: {"round": what tells this round from others, "part", "parts": reports}: see `cut`; evaluation questions never
     move. most: only the first so many of the role. Raises StepError when the pool is too small (unless allow_fewer) or
     when two roles share a question.
@@ -37,7 +37,7 @@ def split(params: Json, inputs: Mapping[str, Artifact], services: Services) -> O
     source = "family" if "family" in params else "domain"
     pool = build("families" if source == "family" else "domains", params[source])
     sizes, draw = _sizes(params["sizes"]), params.get("draw")
-    walk = _walk_of(pool, params[source], params["seed"])
+    walk = _walk_of(pool, params[source], params["seed"], services)
     found = walk.first(_enough(sizes, draw))
     got, parts = sizes, draw["parts"] if draw else 1
     if len(found) < _least(sizes, parts):
@@ -93,6 +93,7 @@ class Walk:
     position: int = 0
     duplicates: int = 0
     failing_gold: int = 0
+    left_out: Counter[str] = field(default_factory=Counter)  # reason -> how many
     ended: bool = False
     lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -110,7 +111,8 @@ class Walk:
 
     def told(self) -> str:
         """What was met on the way, for messages."""
-        return f"{self.position} walked, {self.duplicates} duplicates, {self.failing_gold} whose own answer fails"
+        left_out = "".join(f", {count} left out ({reason})" for reason, count in sorted(self.left_out.items()))
+        return f"{self.position} walked, {self.duplicates} duplicates, {self.failing_gold} whose own answer fails{left_out}"
 
     def _walk(self, stop: int) -> None:
         drawn = self.draw(self.position, stop)
@@ -125,6 +127,8 @@ class Walk:
             self.duplicates += 1
         elif gold is not None and gold < 1.0:
             self.failing_gold += 1
+        elif question.meta.get("left_out"):
+            self.left_out[question.meta["left_out"]] += 1
         else:
             self.distinct.append(question)
         self.seen.add(question.content_id)
@@ -134,10 +138,16 @@ _walks: OrderedDict[bytes, Walk] = OrderedDict()
 _walks_lock = threading.Lock()
 
 
-def _walk_of(pool: Family | Domain, block: Json, seed: int) -> Walk:
+def _walk_of(pool: Family | Domain, block: Json, seed: int, services: Services) -> Walk:
     key = canonical_json([type(pool).__module__, block, seed])
+
+    def draw(start: int, stop: int) -> Sequence[Question]:
+        drawn = pool.questions(start, stop, seed)
+        return pool.settled(drawn, services.recalculate) if hasattr(pool, "settled") else drawn
+
     with _walks_lock:
-        walk = _walks.setdefault(key, Walk(lambda start, stop: pool.questions(start, stop, seed)))
+        walk = _walks.setdefault(key, Walk(draw))
+        walk.draw = draw  # the walk outlives the run whose services drew its beginning
         _walks.move_to_end(key)
         while len(_walks) > _KEPT:
             _walks.popitem(last=False)

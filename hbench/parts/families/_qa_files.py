@@ -47,14 +47,15 @@ def find_questions(name: str, split: str, source: str | None) -> Path | None:
 
 def find(name: str, sort: str = "qa") -> Path | None:
     """`name` as a path, or in one of the data folders of `sort`, as it is or packed; None where it is nowhere."""
-    for folder in (Path(), *_folders(sort)):
+    for folder in (Path(), *folders(sort)):
         for packed in ("", *_OPENERS):
             if (found := folder / f"{name}{packed}").exists():
                 return found
     return None
 
 
-def _folders(sort: str) -> list[Path]:
+def folders(sort: str) -> list[Path]:
+    """Where data of `sort` are looked for besides the working folder, in this order; not all of them need be there."""
     given = os.environ.get("HBENCH_DATA")
     if given:
         return [Path(given) / sort, Path(given)]
@@ -74,7 +75,7 @@ def how_to_get(name: str, split: str, source: str | None) -> str:
 
 def shown_folders(sort: str = "qa") -> str:
     """Where `find` looks besides the working folder, for messages."""
-    return ", ".join(str(folder) for folder in _folders(sort))
+    return ", ".join(str(folder) for folder in folders(sort))
 
 
 def corpus_beside(questions: Path) -> Path | None:

@@ -23,6 +23,7 @@ from hbench.engines.outside import run_outside
 from hbench.runtime.acting.rollout import acted, graded
 from hbench.runtime.local import in_thread
 from hbench.runtime.loop import Interrupted
+from hbench.runtime.recalculating import Recalculator
 from hbench.steps.act_setting import ActSetting
 
 _BLANK = re.compile(r"\{(instruction|workspace)\}")
@@ -37,6 +38,7 @@ class OutsideStage:
     domain: Json
     names: Sequence[str]
     look: Callable[[], None]
+    recalculator: Recalculator | None = None
 
 
 async def act_outside(stage: OutsideStage, question: Question, repeat: int) -> Acted:

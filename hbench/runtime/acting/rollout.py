@@ -25,12 +25,16 @@ from hbench.runtime.acting.shell import Shell, cut
 from hbench.runtime.acting.speaker import Speaker
 from hbench.runtime.acting.sub_speaker import SubSpeaker
 from hbench.runtime.model_calls import ModelCalls, TooLong, usage_of
+from hbench.runtime.recalculating import Recalculator, graded_work
 from hbench.steps.act_setting import ActSetting
 
 
 @dataclass(frozen=True)
 class Stage:
-    """What all rollouts of one act step share. domain: the block as it is hashed. reviewer: None where nobody reviews."""
+    """What all rollouts of one act step share. domain: the block as it is hashed. reviewer: None where nobody reviews.
+
+    recalculator: for domains whose work holds formulas; None: they stay without values.
+    """
 
     setting: ActSetting
     jails: Jails
@@ -39,6 +43,7 @@ class Stage:
     domain: Json
     reviewer: LM | None = None
     patience: Patience = field(default_factory=Patience)
+    recalculator: Recalculator | None = None
 
 
 async def act_out(stage: Stage, question: Question, repeat: int) -> Acted:
@@ -68,7 +73,7 @@ async def act_out(stage: Stage, question: Question, repeat: int) -> Acted:
 
 async def graded(stage: Any, work: Work, question: Question) -> tuple[Json, Failure | None]:
     """Grades of finished work; None and a grader Failure where grading broke on it."""
-    found = await stage.jails.grade_work(stage.domain, work, question)
+    found = await graded_work(stage, work, question)
     return (None, found) if isinstance(found, Failure) else (found, None)
 
 

@@ -17,10 +17,11 @@ def player(run: Any, setting: ActSetting) -> Callable[[Question, int], Awaitable
 
     domain = setting.domain.to_json()
     if setting.outside:
-        stage = OutsideStage(setting, run.jails(), domain, run.machine.outside_env, run.check)
+        stage = OutsideStage(setting, run.jails(), domain, run.machine.outside_env, run.check, run.recalculator())
         return partial(act_outside, stage)
     reviewer = setting.review.reviewer if setting.review else None
     for model in filter(None, (setting.student, reviewer)):
         run.make_way(model)
-    lms = run.lm(setting.student), run.lm(reviewer) if reviewer else None
-    return partial(act_out, Stage(setting, run.jails(), lms[0], frozen_prompt(setting.target.prompt), domain, lms[1]))
+    lms = {"student": run.lm(setting.student), "reviewer": run.lm(reviewer) if reviewer else None}
+    prompt = frozen_prompt(setting.target.prompt)
+    return partial(act_out, Stage(setting, run.jails(), prompt=prompt, domain=domain, recalculator=run.recalculator(), **lms))

@@ -77,6 +77,7 @@ def run(order: dict, jail) -> None:
 
 def _grade(request: dict) -> dict:
     """`{"grades": …}`, or `{"trouble": kind, "message": …}`."""
+    from hbench.core.failure import GradeFailure
     from hbench.core.question import Question
 
     try:
@@ -87,6 +88,8 @@ def _grade(request: dict) -> dict:
         return {"grades": grades}
     except MemoryError:
         return {"trouble": "memory", "message": "MemoryError"}
+    except GradeFailure as none:
+        return {"trouble": none.kind, "message": none.message}
     except BaseException as trouble:
         try:
             return {"trouble": "crash", "message": f"{type(trouble).__name__}: {trouble}"[:2000]}
