@@ -16,7 +16,7 @@ from typing import Literal
 
 from hbench.core.failure import StepError
 
-Purpose = Literal["harness", "python", "grader", "workspace"]
+Purpose = Literal["harness", "python", "grader", "workspace", "appworld"]
 Sandbox = Literal["namespaces", "landlock", "none"]
 INSIDE = Path(__file__).parent / "inside"
 _SYSTEM = ("/usr/lib", "/usr/lib64", "/usr/share/zoneinfo", "/etc/ld.so.cache", "/nix/store")
@@ -83,7 +83,12 @@ def command(recipe: Recipe, purpose: Purpose, packages: Sequence[str] = ()) -> l
         setting |= {"interpreter": _interpreter(), "site": site, "packages": list(packages)}
         setting["temporary"] = tempfile.gettempdir()
     python = [_interpreter(), "-s", "-S", "-P", "-B", "-X", "utf8", "-c", boot, json.dumps(setting)]
-    return python if recipe.sandbox != "namespaces" else [*_bubblewrap(recipe, purpose, readable), *python]
+    return wrapped(recipe, purpose, readable, python)
+
+
+def wrapped(recipe: Recipe, purpose: Purpose, readable: list[str], words: list[str]) -> list[str]:
+    """`words`, run where only `readable` is to be seen; as they are where there are no namespaces."""
+    return words if recipe.sandbox != "namespaces" else [*_bubblewrap(recipe, purpose, readable), *words]
 
 
 def home_of(recipe: Recipe) -> str:

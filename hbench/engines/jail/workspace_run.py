@@ -116,12 +116,16 @@ class Workspace:
 
         Never follows a link. Raises LimitReached("collected") when they are more than `most_bytes` together; StepError.
         """
-        self._check()
         found: dict[str, bytearray] = {}
         async with self._turn:
+            self._check()
             self._channel.send({"collect": {"patterns": list(patterns), "most_bytes": most_bytes}})
-            while "file" in (reply := await self._reply()):
-                found.setdefault(reply["file"], bytearray()).extend(base64.b64decode(reply["data"]))
+            try:
+                while "file" in (reply := await self._reply()):
+                    found.setdefault(reply["file"], bytearray()).extend(base64.b64decode(reply["data"]))
+            except asyncio.CancelledError:
+                self._break(StepError("the workspace was left amid a collection"))  # what is still to come has no taker
+                raise
         if "too_much" in reply:
             raise LimitReached("collected", f"the files to be graded hold more than {most_bytes} bytes")
         return {path: bytes(content) for path, content in found.items()}
@@ -147,6 +151,7 @@ class Workspace:
             self._reader.cancel()
         if self._channel is not None:
             self._channel.close()
+            self._channel = None
 
     def _check(self) -> None:
         if self._trouble is not None:

@@ -6,12 +6,14 @@ One zygote of each sort serves all tests of a sandbox, so an attack that hurt it
 
 import asyncio
 import atexit
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any
 
 from hbench.core.limits import Limits
-from hbench.engines.jail import HarnessJob, Jails, Outcome
+from hbench.core.trajectory import Ran
+from hbench.engines.jail import HarnessJob, Jails, Outcome, Workspace, WorkspaceLimits
 
 CONFINED = ("namespaces", "landlock")
 GOOD = "def run(question, tools):\n    return 'fine'\n"
@@ -52,6 +54,29 @@ def python(sandbox: str, *codes: str, **setting: Any) -> list[dict]:
 
     async def go() -> list[dict]:
         return [await jails_of(sandbox).python(code, **setting) for code in codes]
+
+    return loop().run_until_complete(go())
+
+
+@asynccontextmanager
+async def workspace(
+    sandbox: str, files: Mapping[str, bytes] = {}, packages: tuple[str, ...] = (), disk_mb: int = 32, **opening: Any
+) -> AsyncIterator[Workspace]:
+    """An open workspace, closed at the end."""
+    made = await jails_of(sandbox).workspace(packages, WorkspaceLimits(memory_mb=256, disk_mb=disk_mb))
+    await made.open(files, **opening)
+    try:
+        yield made
+    finally:
+        await made.close()
+
+
+def shell(sandbox: str, *commands: str, timeout_s: float = 60.0, output_chars: int = 10_000, **setting: Any) -> list[Ran]:
+    """What comes of `commands`, one after another in one workspace."""
+
+    async def go() -> list[Ran]:
+        async with workspace(sandbox, **setting) as made:
+            return [await made.execute(command, timeout_s, output_chars) for command in commands]
 
     return loop().run_until_complete(go())
 

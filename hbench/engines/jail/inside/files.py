@@ -101,10 +101,10 @@ def _is_text(path: str) -> bool:
         return False
 
 
-def used(folder: str, most_files: int) -> tuple[int, int]:
-    """(bytes, files) below `folder`; counts no further than `most_files`."""
+def used(folders: list[str], most_files: int) -> tuple[int, int]:
+    """(bytes, files) below `folders`; counts no further than `most_files`."""
     total = count = 0
-    todo = [folder]
+    todo = list(folders)
     while todo and count <= most_files:
         try:
             for entry in os.scandir(todo.pop()):

@@ -8,6 +8,7 @@ import os
 import select
 import shlex
 import signal
+import time
 
 from . import files, shell, wire
 from .calls import AT_ONCE, Calls
@@ -34,9 +35,10 @@ class Command:
 class Session:
     def __init__(self, order: dict, jail, place):
         self.order, self.jail, self.place = order, jail, place
-        self.serves = False
+        self.serves: list[str] = []
         self.commands: dict[int, Command] = {}
         self.last_call = 0
+        self.looked = self.size = self.count = 0
         self.poll = select.poll()
         self.watched: dict[int, object] = {}  # descriptor -> what to do when it is ready
 
@@ -94,7 +96,7 @@ class Session:
             place.close_bank()
         except OSError as failed:
             trouble = trouble or str(failed)
-        self.serves = bool(commands)
+        self.serves = commands
         wire.send(CHANNEL, {"trouble": trouble, "folder": place.workspace, "bank": place.bank})
 
     def _run(self, run: dict) -> None:
@@ -144,8 +146,9 @@ class Session:
             self.last_call += 1
             command.answers[self.last_call] = pipe
             number = self.last_call
-            if len(command.calls.waiting) > AT_ONCE:
-                self._answer(number, command.number, f"more than {AT_ONCE} calls at once", 1)
+            if call["name"] not in self.serves or len(command.calls.waiting) > AT_ONCE:
+                told = f"{call['name']}: more than {AT_ONCE} calls at once" if call["name"] in self.serves else "no such program"
+                self._answer(number, command.number, told, 1)
                 continue
             self._watch(pipe, lambda _, number=number: self._gone(command, number), 0)  # told of its program's end alone
             wire.send(CHANNEL, {"call": number, "command": command.number, **call})
@@ -178,14 +181,16 @@ class Session:
             self._end_call(command, number)
 
     def _hold_to_size(self) -> None:
-        """On disk, where no mount does it: a command that fills more than it may is ended."""
-        room = self.order["disk_mb"] << 20
-        for folder in (self.place.workspace, self.place.tmp):
-            size, count = files.used(folder, MOST_FILES)
-            if size > room or count > MOST_FILES:
-                for command in self.commands.values():
-                    command.said.add(b"\nstopped: no space left on device\n")
-                    shell.stop(command.pid, self.jail)
+        """On disk, where no mount does it: once a second, what fills more than it may, and goes on filling, is ended."""
+        if time.monotonic() < self.looked + 1:
+            return
+        size, count = files.used([self.place.workspace, self.place.tmp], 2 * MOST_FILES)
+        over = size > self.order["disk_mb"] << 20 or count > MOST_FILES
+        if over and (size > self.size or count > self.count):
+            for command in self.commands.values():
+                command.said.add(b"\nstopped: no space left on device\n")
+                shell.stop(command.pid, self.jail)
+        self.looked, self.size, self.count = time.monotonic(), size, count
 
     def _reap(self) -> None:
         while True:
