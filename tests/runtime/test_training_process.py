@@ -1,6 +1,7 @@
 """A training step runs in a process of its own: what comes back, what is said when it fails, how it is stopped."""
 
 import json
+import math
 import shutil
 import subprocess
 import sys
@@ -10,10 +11,11 @@ import time
 import pytest
 
 from hbench.core.failure import StepError
+from hbench.core.training import TrainingJob
 from hbench.runtime.loop import Interrupted
 from hbench.runtime.training.processes import environment, hold, wait_until_gone, why
 from hbench.spec.machine import TrainingBlock
-from tests.runtime.tiny_training import LORA, SFT, Tiny, living, losses, weights
+from tests.runtime.tiny_training import LORA, SFT, Tiny, living, losses, token_row, weights
 
 pytestmark = pytest.mark.slow
 
@@ -48,6 +50,17 @@ def test_the_checkpoint_answers_when_it_is_laid_on_its_base(once):
     with tiny.services() as (_, step):
         before, after = step.ask(tiny.model(), [request])[0], step.ask(trained, [request])[0]
     assert after.text != before.text, "what was trained says what it said before"
+
+
+def test_preferences_are_trained_in_a_process_too(tmp_path):
+    tiny = Tiny.made(tmp_path, {**SFT, "updates": 6, "beta": 0.5, "warmup": 0})
+    sides = ({"accepted": token_row(i), "rejected": {**token_row(i + 9), "group": 0}} for i in range(8))
+    pairs = tmp_path / "pairs.jsonl"
+    pairs.write_text("".join(json.dumps(pair) + "\n" for pair in sides))
+    with tiny.services() as (_, step):
+        made = step.train(TrainingJob("dpo", tiny.model(), tiny.setting["recipe"], 3, rows=pairs))
+    assert losses(made)[1] == pytest.approx(math.log(2), abs=1e-3) and made.checkpoint["kind"] == "adapter"
+    assert {"accuracy", "margin"} <= {row["name"] for row in made.rows["updates"]}
 
 
 def test_a_finished_training_is_taken_as_it_is(once):

@@ -52,6 +52,10 @@ def _train(told: RankJob, task: Task, rows: RankRows) -> None:
         from hbench.engines.sft import train_sft
 
         return train_sft(task, told.job.rows, note)
+    if told.job.method == "dpo":
+        from hbench.engines.dpo import train_dpo
+
+        return train_dpo(task, told.job.rows, note)
     from hbench.engines.grpo import train_grpo
     from hbench.runtime.training.reach import RankServices
 

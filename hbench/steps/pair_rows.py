@@ -1,0 +1,106 @@
+"""Rejected and accepted responses of the same state, as token rows and as texts."""
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from hbench.core.digest import Json
+from hbench.core.failure import StepError
+from hbench.core.output import Artifact, Output
+from hbench.core.protocols import Services
+from hbench.core.training import Talk, TurnTokens
+from hbench.core.trajectory import Span, conversation_json
+from hbench.steps._kept import kept_acted, without_loss
+from hbench.steps.run_setting import model_ref
+
+VERSION = 1
+FILE, TEXTS = "rows.jsonl", "pairs.jsonl"
+
+
+def pair_rows(params: Json, inputs: Mapping[str, Artifact], services: Services) -> Output:
+    """params: model (the student), hide, max_length. inputs: `acted_…` and `kept_…`, of one domain each.
+
+    One pair a replaced turn of a kept trajectory: what the student had seen, its draft, what was accepted in its place.
+    File rows.jsonl: {"accepted", "rejected"}, each {"input_ids", "labels"}, labels -100 off the response and on what is
+    hidden of it; what longer than max_length is dropped, never cut (too_long), and so is what the chat template would shift
+    (chat_template). File pairs.jsonl: {"question_id", "repeat", "turn", "messages", "rejected", "accepted"}, all of them,
+    for other trainers. Value: pairs, asked, dropped (reason -> how many), told, longest, file, texts. Raises StepError when
+    no pair is left.
+    """
+    pairs = _pairs(inputs, params["hide"])
+    if not pairs:
+        raise StepError("no turn of a kept trajectory was replaced: there are no pairs to learn from")
+    talks = [talk for pair in pairs for talk in (pair["accepted_talk"], pair["rejected_talk"])]
+    found = services.tokenise_turns(model_ref(params["model"]), talks)
+    rows, dropped = [], Counter()
+    for accepted, rejected in zip(found[::2], found[1::2], strict=True):
+        if reason := _fault(accepted, params["max_length"]) or _fault(rejected, params["max_length"]):
+            dropped[reason] += 1
+        else:
+            rows.append({"accepted": _row(accepted[0]), "rejected": _row(rejected[0])})
+    told = ", ".join(f"{count} {reason}" for reason, count in sorted(dropped.items()))
+    if not rows:
+        refused = next((each for each in found if isinstance(each, str)), "")
+        raise StepError(f"no pair is left of {len(pairs)}: {told}" + (f" ({refused})" if refused else ""))
+    folder = services.part.folder / "pairs"
+    files = {FILE: folder / FILE, TEXTS: folder / TEXTS}
+    _write(files[FILE], rows)
+    _write(files[TEXTS], [{name: each for name, each in pair.items() if name not in _TALKS} for pair in pairs])
+    value = {
+        "pairs": len(rows),
+        "asked": len(pairs),
+        "dropped": dict(sorted(dropped.items())),
+        "told": told,
+        "longest": max(len(side["input_ids"]) for row in rows for side in row.values()),
+        "file": FILE,
+        "texts": TEXTS,
+    }
+    return Output(value, files=files)
+
+
+_TALKS = ("accepted_talk", "rejected_talk")
+
+
+def _pairs(inputs: Mapping[str, Artifact], hide: str) -> list[Json]:
+    found = []
+    for one, tools in kept_acted(inputs):
+        lived = one.trajectory
+        for place, turn in enumerate(lived.turns):
+            if turn.verdict != "replace":
+                continue
+            seen = conversation_json(lived.seen(place))
+            found.append(
+                {
+                    "question_id": lived.question_id,
+                    "repeat": lived.repeat,
+                    "turn": place,
+                    "messages": seen,
+                    "rejected": turn.proposal,
+                    "accepted": turn.accepted,
+                    "accepted_talk": _talk(seen, turn.accepted, tools, without_loss(turn, hide)),
+                    "rejected_talk": _talk(seen, turn.proposal, tools),
+                }
+            )
+    return found
+
+
+def _talk(seen: Sequence[Json], said: str, tools: Json, hidden: Sequence[Span] = ()) -> Talk:
+    place = len(seen)
+    return Talk([*seen, {"role": "assistant", "content": said}], [place], {place: hidden}, tools)
+
+
+def _fault(found: Sequence[TurnTokens] | str, longest: int) -> str | None:
+    if isinstance(found, str):
+        return "chat_template"
+    return "too_long" if len(found[0].ids) > longest else None
+
+
+def _row(row: TurnTokens) -> Json:
+    return {"input_ids": row.ids, "labels": row.labels}
+
+
+def _write(file: Path, rows: Sequence[Json]) -> None:
+    file.parent.mkdir(exist_ok=True)
+    with file.open("w") as lines:
+        lines.writelines(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)
