@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE =
 # Where the slices of real multi-hop questions lie; without them `make qa` leaves that part out.
 HBENCH_DATA ?= ../shared/data
 
-.PHONY: install quickstart qa train-smoke test unit bench clean
+.PHONY: install quickstart qa train-smoke distil-smoke test unit bench clean
 
 install: .venv/.installed
 
@@ -41,6 +41,10 @@ qa: install
 # Every training step for real on a tiny model, stopped twice on its way: two minutes or so.
 train-smoke: install
 	.venv/bin/python -m pytest -s tests/runtime/test_train_smoke.py
+
+# Harness-Zero whole on small shell jobs, with the embedded model as student: evolve, translate, review, train, measure.
+distil-smoke: install
+	.venv/bin/python -m pytest -s tests/runtime/test_distil_smoke.py
 
 # Test files run side by side, as many at once as there are cores, at most four.
 TESTS = .venv/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
