@@ -10,7 +10,7 @@ import shlex
 import signal
 import time
 
-from . import files, shell, wire
+from . import files, kernel, shell, wire
 from .calls import AT_ONCE, Calls
 from .kept import Kept
 from .tree import exit_code
@@ -22,11 +22,11 @@ _READ = 1 << 18
 
 
 class Command:
-    """One that runs. said: what it printed. output, trouble: pipes, -1 once they have ended."""
+    """One that runs. said: what it printed. output, trouble, code: pipes, the first two -1 once they have ended."""
 
     def __init__(self, number: int, chars: int):
         self.number, self.said = number, Kept(chars)
-        self.pid = self.output = self.trouble = -1
+        self.pid = self.output = self.trouble = self.code = -1
         self.broken = b""
         self.calls: Calls | None = None
         self.answers: dict[int, int] = {}  # number of a call -> where its answer goes
@@ -44,6 +44,7 @@ class Session:
 
     def serve(self) -> None:
         """Until the channel ends: then EOFError."""
+        kernel.adopt_orphans()
         wake, woken = os.pipe2(os.O_NONBLOCK | os.O_CLOEXEC)
         signal.signal(signal.SIGCHLD, lambda *_: None)
         signal.set_wakeup_fd(woken, warn_on_full_buffer=False)
@@ -72,7 +73,7 @@ class Session:
             self._run(message["run"])
         elif "stop" in message:
             if message["stop"] in self.commands:
-                shell.stop(self.commands[message["stop"]].pid, self.jail)
+                shell.end(self.commands[message["stop"]].pid)
         elif "answer" in message:
             self._answer(**message["answer"])
         else:
@@ -108,7 +109,7 @@ class Session:
         except OSError as failed:
             wire.send(CHANNEL, {"ended": True, "command": command.number, "broken": str(failed)})
             return
-        command.pid, command.output, command.trouble = started
+        command.pid, command.output, command.trouble, command.code = started
         self.commands[command.number] = command
         self._watch(command.output, lambda _: self._read(command))
         self._watch(command.trouble, lambda _: self._read_trouble(command))
@@ -189,19 +190,25 @@ class Session:
         if over and (size > self.size or count > self.count):
             for command in self.commands.values():
                 command.said.add(b"\nstopped: no space left on device\n")
-                shell.stop(command.pid, self.jail)
+                shell.end(command.pid)
         self.looked, self.size, self.count = time.monotonic(), size, count
 
     def _reap(self) -> None:
+        """What has ended: a command with all that is left of it, or a stray of one (see kernel.adopt_orphans)."""
         while True:
             try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
+                seen = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
             except ChildProcessError:
                 return
-            if pid == 0:
+            if seen is None:
                 return
-            for command in [command for command in self.commands.values() if command.pid == pid]:
-                self._ended(command, exit_code(status))
+            commands = [command for command in self.commands.values() if command.pid == seen.si_pid]
+            for command in commands:
+                shell.end(command.pid)  # while it has not been waited for, the number is its own
+            code = exit_code(os.waitpid(seen.si_pid, 0)[1])
+            for command in commands:
+                _wait_for_strays(command.pid)
+                self._ended(command, code)
 
     def _ended(self, command: Command, code: int) -> None:
         while command.output >= 0 and self._read(command):
@@ -210,6 +217,7 @@ class Session:
         command.said.add(b"", final=True)
         if command.trouble >= 0:
             self._read_trouble(command)
+        code = _left_in(command.code, code)
         for number in list(command.answers):
             self._gone(command, number)
         if command.calls:
@@ -218,3 +226,22 @@ class Session:
         del self.commands[command.number]
         told = {"broken": command.broken.decode("utf-8", "replace")} if command.broken else {"code": code}
         wire.send(CHANNEL, {"ended": True, "command": command.number, "output": command.said.text(), **told})
+
+
+def _wait_for_strays(group: int) -> None:
+    """Until the last of a group that was ended is gone."""
+    try:
+        while True:
+            os.waitpid(-group, 0)
+    except ChildProcessError:
+        pass
+
+
+def _left_in(pipe: int, code: int) -> int:
+    """The exit code that a shell's parent left before it ended itself, else `code`."""
+    try:
+        left = os.read(pipe, 1)
+    except BlockingIOError:
+        left = b""
+    os.close(pipe)
+    return left[0] if left else code

@@ -12,32 +12,34 @@ from .tree import count_apart, exit_code, wait_in_parent
 OPEN_FILES = 256
 PROCESSES = 64
 _TROUBLE = 3  # where a child tells why no shell came of it; closed when one does
+_CODE = 4  # where the parent of a shell leaves its exit code, where it ends itself with the shell's group
 
 
-def start(run: dict, place: Place, jail, folder: str) -> tuple[int, int, int]:
-    """(pid, pipe of its output, pipe of its trouble) of a child that becomes the command `run`. Raises OSError.
+def start(run: dict, place: Place, jail, folder: str) -> tuple[int, int, int, int]:
+    """(pid, pipes of its output, its trouble and its exit code) of a child that becomes the command `run`. Raises OSError.
 
-    folder: of its calls, "" without any. Ending the pid (see `stop`) ends all; it ends when the shell does, with its code.
+    folder: of its calls, "" without any. The child leads a process group: to end that ends all, see `end`.
     """
-    output, out = os.pipe2(os.O_CLOEXEC)
-    trouble, told = os.pipe2(os.O_CLOEXEC)
+    pipes = [os.pipe2(os.O_CLOEXEC) for _ in range(3)]
+    ours, theirs = zip(*pipes, strict=True)
     me = os.getpid()
     try:
         pid = os.fork()
     except OSError:
-        os.close(output), os.close(trouble)
+        for descriptor in (*ours, *theirs):
+            os.close(descriptor)
         raise
-    finally:
-        if os.getpid() == me:
-            os.close(out), os.close(told)
     if pid:
         _own_group(pid)
-        os.set_blocking(output, False)
-        return pid, output, trouble
+        for descriptor in theirs:
+            os.close(descriptor)
+        os.set_blocking(ours[0], False), os.set_blocking(ours[2], False)
+        return pid, *ours
     try:
         signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
         _own_group(0)
-        _only(out, told)
+        _only(*theirs)
         _follow(run, place, jail, folder, me)
     except BaseException as failed:
         os.write(_TROUBLE, f"{type(failed).__name__}: {failed}".encode("utf-8", "replace")[:1000])
@@ -45,10 +47,10 @@ def start(run: dict, place: Place, jail, folder: str) -> tuple[int, int, int]:
         os._exit(71)
 
 
-def stop(pid: int, jail) -> None:
-    """Ends the command."""
+def end(pid: int) -> None:
+    """Ends the command whose first process is `pid`, which has not been waited for."""
     try:
-        os.killpg(pid, signal.SIGKILL) if jail.own_tree else os.kill(pid, signal.SIGTERM)
+        os.killpg(pid, signal.SIGKILL)
     except OSError:
         pass  # gone
 
@@ -68,7 +70,7 @@ def _follow(run: dict, place: Place, jail, folder: str, session: int) -> None:
         wait_in_parent()
         os.setsid()
     else:
-        _wait_for_group(session, jail)
+        _wait_for_group(session)
     os.chdir(place.workspace)
     for number in (signal.SIGPIPE, signal.SIGXFSZ):  # Python ignores them, and a program would inherit that
         signal.signal(number, signal.SIG_DFL)
@@ -101,43 +103,21 @@ def _expect_death() -> None:
         pass
 
 
-def _wait_for_group(session: int, jail) -> None:
-    """Returns in a child with a process group that it cannot leave. The parent ends the group with the shell, with
-    itself, or when its own parent goes."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+def _wait_for_group(session: int) -> None:
+    """Returns in a child that cannot leave this process's group. The parent ends the group, and so itself, with the shell
+    (whose code it leaves in a pipe) or with the session; and where it dies before, the session ends the group."""
+    signal.signal(signal.SIGTERM, lambda *_: os.killpg(0, signal.SIGKILL))
     kernel.die_with_parent(signal.SIGTERM)
     if os.getppid() != session:
         os._exit(71)
-    kernel.adopt_orphans()
     shell = os.fork()
     if shell == 0:
-        _own_group(0)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
+        kernel.die_with_parent()
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         return
-    _own_group(shell)
-    os.closerange(0, 64)
-    signal.signal(signal.SIGTERM, lambda *_: _end_group(shell, jail, 128 + signal.SIGTERM))
-    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
-    while True:
-        ended = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOWAIT).si_pid
-        if ended == shell:
-            break
-        os.waitpid(ended, 0)
-    _end_group(shell, jail, None)
-
-
-def _end_group(shell: int, jail, code: int | None) -> None:
-    """Ends this process too, with the shell's exit code where `code` is None."""
-    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
-    os.killpg(shell, signal.SIGKILL)  # the shell has not been waited for, so the number is still its own
-    found = exit_code(os.waitpid(shell, 0)[1])
-    try:
-        while jail.sandbox != "none":  # where nothing is refused some may have left the group
-            os.wait()
-    except ChildProcessError:
-        pass
-    os._exit(found if code is None else code)
+    os.closerange(0, _CODE)
+    os.write(_CODE, bytes([exit_code(os.waitpid(shell, 0)[1])]))
+    os.killpg(0, signal.SIGKILL)
 
 
 def _give_up(run: dict, place: Place, jail) -> None:
@@ -180,9 +160,10 @@ def _own_group(pid: int) -> None:
         pass  # it did so itself, or is gone
 
 
-def _only(out: int, told: int) -> None:
-    """Nothing to read, one pipe for both outputs, the trouble's pipe that no program inherits, and nothing else."""
+def _only(out: int, trouble: int, code: int) -> None:
+    """Nothing to read, one pipe for both outputs, two pipes that no program inherits, and nothing else."""
     os.dup2(os.open("/dev/null", os.O_RDONLY), 0)
     os.dup2(out, 1), os.dup2(out, 2)
-    os.dup2(told, _TROUBLE, inheritable=False)
-    os.closerange(_TROUBLE + 1, 1 << 20)
+    os.dup2(trouble, _TROUBLE, inheritable=False)  # a session holds 0 to 3, so none of the three is there already
+    os.dup2(code, _CODE, inheritable=False)
+    os.closerange(_CODE + 1, 1 << 20)
