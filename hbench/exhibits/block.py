@@ -7,8 +7,10 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 
 from hbench.spec.block import Block, Number, wrong
 
-COUNTS = {"family": "families", "chain": "chains"}  # unit -> what the plural and the column that counts it are called
-COUNTED = (*COUNTS.values(), "arms")
+# unit -> what the plural and the column that counts it are called
+COUNTS = {"family": "families", "chain": "chains", "question": "questions"}
+COUNTED = (*COUNTS.values(), "arms", "groups")
+PAIRED = ("difference", "ratio")  # statistics that are taken from the baseline
 
 
 class ColumnBlock(Block):
@@ -16,13 +18,24 @@ class ColumnBlock(Block):
 
     title: str | None = Field(None, description="Heading; default: the column's name.")
     format: str = Field("%.3f", description="How a number is written, printf style.")
-    statistic: Literal["mean", "difference", "sum", "best", "families", "chains", "arms"] = Field(
+    statistic: Literal[
+        "mean", "difference", "ratio", "sum", "best", "families", "chains", "questions", "arms", "groups"
+    ] = Field(
         "mean",
-        description="mean: over families (or chains, see unit). difference: from the baseline, paired by them. "
-        "sum: over all specs. best: the highest of them, an oracle's choice. families, chains, arms: how many have a "
-        "value; a row has several arms where it pools them.",
+        description="mean: over families (or chains or questions, see unit). difference: from the baseline, paired by them. "
+        "ratio: of the mean to the baseline's, paired likewise. sum: over all specs. best: the highest of them, an oracle's "
+        "choice. families, chains, questions, arms, groups: how many have a value; a row has several arms where it pools "
+        "them, groups are the values of `over`.",
     )
     of: str | None = Field(None, description="The SQL column that it is made of; default: the column's name.")
+    per: str | None = Field(
+        None, description="SQL column that a mean is divided by: a share of all turns, say, not a mean of questions' shares."
+    )
+    over: str | None = Field(
+        None,
+        description="SQL column whose values weigh the same, however many units each has: a macro average over domains. For "
+        "mean and difference; the interval is that of the units within.",
+    )
     interval: bool = Field(True, description="Whether the interval is shown; the CSV file always has it.")
 
     @field_validator("format")
@@ -33,6 +46,16 @@ class ColumnBlock(Block):
         except (TypeError, ValueError):
             raise wrong(f"expected a format for one number, got {value!r}", "such as %.3f or %d") from None
         return value
+
+    @model_validator(mode="after")
+    def _goes_together(self) -> "ColumnBlock":
+        if self.per and self.statistic != "mean":
+            raise wrong(f"per belongs to a mean, not to {self.statistic}")
+        if self.over and self.per or self.over and self.statistic not in ("mean", "difference", "groups"):
+            raise wrong("over belongs to a mean without `per`, a difference, or groups")
+        if self.over is None and self.statistic == "groups":
+            raise wrong("groups are values of `over`, which is missing")
+        return self
 
 
 class PaperValue(Block):
@@ -119,8 +142,13 @@ class ExhibitBlock(Block):
         "where `arms` names them. Its interval has training seeds as a second level.",
     )
     rows: Names = Field(["arm"], description="SQL columns that tell rows apart; the arm is one of them.")
-    unit: Literal["family", "chain"] = Field(
-        "family", description="What a mean is over, and its interval: families, or chains of one family."
+    unit: Literal["family", "chain", "question"] = Field(
+        "family",
+        description="What a mean is over, and its interval: families, chains of one family, or questions, of which the SQL "
+        "then gives a row each.",
+    )
+    together: bool = Field(
+        False, description="Rows that several specs name alike are one row: each spec gives some of its columns, as a domain."
     )
     views: list[str] = Field(
         [], description="Temporary views that the SQL reads, in order: exhibits/views/<name>.sql, shared by exhibits."
@@ -136,6 +164,7 @@ class ExhibitBlock(Block):
     )
     tolerance: Number = Field(0.05, ge=0, description="How far off ours may be and still agree with the paper.")
     caption: str = Field("", description="What a reader must know about the columns.")
+    times: bool = Field(False, description="Whether the caption tells what was measured on: for columns of seconds.")
     figure: FigureBlock | None = Field(None, description="A plot of the cells.")
     diff: DiffBlock | None = Field(None, description="Texts of the SQL side by side.")
 
@@ -165,9 +194,9 @@ class ExhibitBlock(Block):
             raise wrong(f"paper: no column '{unknown[0]}'", f"columns: {', '.join(self.columns)}")
         if self.baseline is not None and "arm" not in self.rows:
             raise wrong("baseline: rows without the arm have none")
-        if self.baseline is None and any(c.statistic == "difference" for c in self.columns.values()):
-            raise wrong("baseline is missing", "a difference needs an arm to be taken from")
-        counted = {c.statistic for c in self.columns.values()} & {"families", "chains"} - {COUNTS[self.unit]}
+        if self.baseline is None and any(c.statistic in PAIRED for c in self.columns.values()):
+            raise wrong("baseline is missing", "a difference or a ratio needs an arm to be taken from")
+        counted = {c.statistic for c in self.columns.values()} & set(COUNTS.values()) - {COUNTS[self.unit]}
         if counted:
             raise wrong(f"columns: {counted.pop()} cannot be counted where the unit is the {self.unit}")
         if self.figure is not None:

@@ -24,9 +24,11 @@ def caption(connection: Any, block: ExhibitBlock, sources: Sequence[Source], fou
         f"{block.confidence:.0%} intervals over {block.unit} means (Student's t below {SMALL} {many}); "
         f"none for a single {block.unit}, or where all {many} are equal."
     )
+    said += _weighed(block)
     said += _pooled(block, found)
     said += [_counted(source, [run for run in runs if run["spec_digest"] in source.points]) for source in sources]
     said += _models(_query(connection, MODELS, sources))
+    said += _measured_on(connection, sources) if block.times else []
     said += _versions(runs)
     said += _quick(runs)
     said += _fewer(_query(connection, FEWER, sources))
@@ -60,6 +62,33 @@ order by
   m.role desc,
   m.model,
   l.arm
+"""
+
+MACHINES = """
+select distinct
+  r.machine ->> '$.cores' as cores,
+  r.machine ->> '$.memory_gb' as memory_gb
+from counted_runs as n
+join runs as r
+  using (run_id)
+where n.spec_digest in (select unnest($specs))
+order by
+  all
+"""
+
+# Without addresses: they tell of somebody's machine.
+ENGINES = r"""
+select distinct
+  m.role,
+  trim(regexp_replace(m.engine, '(\w+://|/)\S*', '', 'g')) as engine
+from counted_steps as l
+join models as m
+  using (step_key)
+where l.spec_digest in (select unnest($specs))
+  and l.purpose = 'held_out'
+order by
+  m.role desc,
+  engine
 """
 
 # Splits that got fewer questions than the spec asked for (splits.allow_fewer).
@@ -111,6 +140,24 @@ def _query(connection: Any, sql: str, sources: Sequence[Source]) -> list[dict[st
     return [dict(zip(head, row, strict=True)) for row in result.fetchall()]
 
 
+def _weighed(block: ExhibitBlock) -> list[str]:
+    """Which columns are means of means."""
+    over = dict.fromkeys(c.over for c in block.columns.values() if c.over)
+    return [
+        f"Of a mean over several of {name} each weighs the same; its interval is of the {COUNTS[block.unit]} within, with "
+        "Student's t of the smallest."
+        for name in over
+    ]
+
+
+def _measured_on(connection: Any, sources: Sequence[Source]) -> list[str]:
+    """Which machines ran, and what served the models: other ones take another time."""
+    ran = [f"{m['cores']} cores and {m['memory_gb']} GB" for m in _query(connection, MACHINES, sources) if m["cores"]]
+    served = [f"{e['role']} by {e['engine']}" for e in _query(connection, ENGINES, sources) if e["engine"]]
+    told = [*dict.fromkeys(ran), *served]
+    return [f"Measured on {'; '.join(told)}."] if told else ["Nothing is known of the machine that it was measured on."]
+
+
 def _pooled(block: ExhibitBlock, found: Sequence[Line]) -> list[str]:
     """Which rows pool which arms, of those that have been run."""
     told = {}
@@ -120,7 +167,8 @@ def _pooled(block: ExhibitBlock, found: Sequence[Line]) -> list[str]:
             told[line.arm] = f"{line.arm} pools {' and '.join(members)}"
     if not told:
         return []
-    how = f"families and training runs are two levels of their intervals, drawn anew; none below {LEAST} families"
+    many = COUNTS[block.unit]
+    how = f"{many} and training runs are two levels of their intervals, drawn anew; none below {LEAST} {many}"
     return [f"{'; '.join(told.values())}: {how}."]
 
 

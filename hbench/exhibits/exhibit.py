@@ -11,7 +11,7 @@ from hbench.core.places import find_file, roots
 from hbench.exhibits.block import ExhibitBlock
 from hbench.exhibits.bundled import asked_bundle, bundle_sources, told_of
 from hbench.exhibits.caption import caption
-from hbench.exhibits.cells import Cell, Line, cell, estimate, lines
+from hbench.exhibits.cells import Cell, Line, cell, estimate, lines, together
 from hbench.exhibits.diff import Diff, diffs_of
 from hbench.exhibits.sources import Source, count_newest_runs, load_sources
 
@@ -107,14 +107,15 @@ def regenerate_from(connection: Any, exhibit: tuple[str, ExhibitBlock, str], sou
     """The same from a connection with `count_newest_runs`, and specs already read. exhibit: its name, YAML and SQL."""
     name, block, _ = exhibit
     units = _units(connection, exhibit, sources)
-    found = lines(block, units, sources)
+    apart = lines(block, units, sources)
+    found = together(block, apart)
     rows = [line.parts for line in found]
     cells = [c for line in found for c in _row_cells(block, line, found)]
     for row in _paper_only(block, found, sources):
         rows.append(row)
         cells += _row_cells(block, Line("", "", "", row, []), found)
     diffs = diffs_of(block.diff, units) if block.diff else ()
-    return Exhibit(name, block, tuple(rows), tuple(cells), caption(connection, block, sources, found), diffs)
+    return Exhibit(name, block, tuple(rows), tuple(cells), caption(connection, block, sources, apart), diffs)
 
 
 def _units(connection: Any, exhibit: tuple[str, ExhibitBlock, str], sources: Sequence[Source]) -> list[dict[str, Any]]:
@@ -130,6 +131,7 @@ def _units(connection: Any, exhibit: tuple[str, ExhibitBlock, str], sources: Seq
     head = [column[0] for column in result.description]
     wanted = ["spec_digest", "family", "seed", block.unit, *block.rows]
     wanted += [c.of or column for column, c in block.columns.items()] + (block.diff.columns() if block.diff else [])
+    wanted += [made for c in block.columns.values() for made in (c.per, c.over) if made]
     if lacking := [column for column in dict.fromkeys(wanted) if column not in head]:
         raise HbenchError(f"exhibits/{name}.sql gives no column {', '.join(lacking)} (it gives {', '.join(head)})")
     return [dict(zip(head, row, strict=True)) for row in result.fetchall()]
@@ -153,7 +155,10 @@ def _baseline(block: ExhibitBlock, line: Line, found: Sequence[Line]) -> Sequenc
     def elsewhere(parts: tuple[str, ...]) -> tuple[str, ...]:
         return parts[:at] + parts[at + 1 :]
 
-    alike = (o for o in found if (o.source, o.variant, o.arm) == (line.source, line.variant, block.baseline))
+    def spec(of: Line) -> tuple[str, ...]:
+        return (of.variant,) if block.together else (of.source, of.variant)
+
+    alike = (o for o in found if o.arm == block.baseline and spec(o) == spec(line))
     return next((o.units for o in alike if elsewhere(o.parts) == elsewhere(line.parts)), [])
 
 

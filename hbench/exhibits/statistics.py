@@ -1,4 +1,5 @@
-"""Means with intervals. The unit is the family: questions of one family are not independent of each other."""
+"""Means with intervals. The unit is what an exhibit says: the family, since questions of one are not independent of each
+other, or the question where what is measured is how well one domain is done."""
 
 import math
 from collections.abc import Mapping, Sequence
@@ -57,6 +58,49 @@ def runs_interval(
         return Estimate(alone.value, alone.n)
     half = _quantile(len(means), confidence) * math.sqrt(variance)
     return Estimate(alone.value, alone.n, alone.value - half, alone.value + half)
+
+
+def ratio_interval(pairs: Sequence[tuple[float, float]], confidence: float = 0.95) -> Estimate:
+    """The sum of the first over the sum of the second, one pair a unit, with its interval (linearised).
+
+    None where there is nothing to divide by.
+    """
+    n, below = len(pairs), math.fsum(second for _, second in pairs)
+    if not below:
+        return Estimate(None, n)
+    value = math.fsum(first for first, _ in pairs) / below
+    left = [first - value * second for first, second in pairs]
+    if n < 2 or max(map(abs, left)) < 1e-12 * abs(below):
+        return Estimate(value, n)
+    half = _quantile(n, confidence) * math.sqrt(math.fsum(z * z for z in left) * n / (n - 1)) / abs(below)
+    return Estimate(value, n, value - half, value + half)
+
+
+def strata_interval(strata: Mapping[str, Mapping[str, float]], confidence: float = 0.95) -> Estimate:
+    """The mean over strata, each weighing the same, of each one's mean over its units: stratum -> unit -> value.
+
+    A unit that stands in several strata counts once in n, and moves all of them in the interval. Student's t is that of
+    the smallest stratum. No interval where one of them has a single unit.
+    """
+    means = {name: mean(list(its.values())) for name, its in strata.items()}
+    units = sorted(set().union(*strata.values()))
+    value = mean(list(means.values()))
+    smallest = min((len(its) for its in strata.values()), default=0)
+    if smallest < 2:
+        return Estimate(value, len(units))
+
+    def moves(unit: str) -> float:
+        """How far the unit moves the mean."""
+        its = ((name, values) for name, values in strata.items() if unit in values)
+        return math.fsum(
+            (values[unit] - means[name]) / math.sqrt(len(values) * (len(values) - 1)) / len(strata) for name, values in its
+        )
+
+    variance = math.fsum(moves(unit) ** 2 for unit in units)
+    if variance < 1e-24:
+        return Estimate(value, len(units))
+    half = _quantile(smallest, confidence) * math.sqrt(variance)
+    return Estimate(value, len(units), value - half, value + half)
 
 
 def _over(runs: Sequence[Mapping[str, float]], family: str) -> float:

@@ -40,6 +40,11 @@ def test_one_row_name_may_stand_without_brackets():
         ({"colums": {}}, "Extra inputs"),
         ({"unit": "chain", "columns": {"n": {"statistic": "families"}}}, "families cannot be counted where the unit is"),
         ({"rows": ["family"], "arms": "first", "baseline": "seed"}, "rows without the arm have none"),
+        ({"columns": {"n": {"statistic": "questions"}}}, "questions cannot be counted where the unit is the family"),
+        ({"columns": {"x": {"statistic": "ratio"}}}, "baseline is missing"),
+        ({"columns": {"x": {"statistic": "sum", "per": "turns"}}}, "per belongs to a mean, not to sum"),
+        ({"columns": {"x": {"per": "turns", "over": "domain"}}}, "over belongs to a mean without `per`"),
+        ({"columns": {"x": {"statistic": "groups"}}}, "groups are values of `over`"),
     ],
 )
 def test_what_cannot_be_an_exhibit_is_refused(wrong, said):

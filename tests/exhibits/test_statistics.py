@@ -1,6 +1,6 @@
 import pytest
 
-from hbench.exhibits.statistics import Estimate, mean, mean_interval, runs_interval
+from hbench.exhibits.statistics import Estimate, mean, mean_interval, ratio_interval, runs_interval, strata_interval
 
 
 def test_the_interval_of_three_families_is_students():
@@ -102,3 +102,42 @@ def test_several_runs_on_few_families_have_a_mean_and_no_interval():
 def test_only_families_that_every_run_has_count():
     found = runs_interval([OURS[0], {**OURS[1], "h": 1.0}])
     assert found == runs_interval(OURS)
+
+
+def test_one_stratum_is_a_plain_mean():
+    values = {"a": 0.1, "b": 0.4, "c": 0.9}
+    found, plain = strata_interval({"only": values}), mean_interval(list(values.values()))
+    assert [found.value, found.low, found.high] == pytest.approx([plain.value, plain.low, plain.high])
+
+
+def test_strata_weigh_the_same_and_their_variances_add_up():
+    strata = {"one": {"a": 0.0, "b": 1.0}, "two": {"c": 0.0, "d": 0.0, "e": 1.0}}
+    found = strata_interval(strata)
+    assert (found.value, found.n) == (pytest.approx((1 / 2 + 1 / 3) / 2), 5)
+    # Variances of the means: 0.5 / 2 and (1 / 3) / 3; t(1, 97.5 %) = 12.7062 of the smallest.
+    assert found.high - found.value == pytest.approx(12.7062 * ((1 / 4 + 1 / 9) / 4) ** 0.5, abs=1e-4)
+
+
+def test_a_unit_in_several_strata_moves_them_together():
+    alike = {"a": 0.0, "b": 1.0, "c": 1.0}
+    one, twice = strata_interval({"one": alike}), strata_interval({"one": alike, "two": alike})
+    assert [twice.value, twice.low, twice.high] == pytest.approx([one.value, one.low, one.high])
+    apart = strata_interval({"one": alike, "two": {f"other {u}": value for u, value in alike.items()}})
+    assert apart.high - apart.low == pytest.approx((one.high - one.low) / 2**0.5)
+
+
+def test_a_stratum_of_one_unit_gives_no_interval():
+    assert strata_interval({"one": {"a": 0.0, "b": 1.0}, "two": {"c": 1.0}}) == Estimate(0.75, 3)
+    assert strata_interval({}) == Estimate(None, 0)
+
+
+def test_a_ratio_over_equal_amounts_is_a_mean():
+    values = [0.1, 0.4, 0.9]
+    found, plain = ratio_interval([(value, 2.0) for value in values]), mean_interval([value / 2 for value in values])
+    assert [found.value, found.low, found.high] == pytest.approx([plain.value, plain.low, plain.high])
+
+
+def test_a_ratio_is_of_sums_and_not_a_mean_of_ratios():
+    assert ratio_interval([(1.0, 1.0), (0.0, 9.0)]).value == 0.1
+    assert ratio_interval([(1.0, 2.0), (2.0, 4.0)]) == Estimate(0.5, 2), "all alike"
+    assert ratio_interval([(0.0, 0.0)]) == Estimate(None, 1)

@@ -9,7 +9,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BeforeValidator, WithJsonSchema
 
 LONGEST = 8000  # characters of one text that are looked at: its head and its tail
-MOST_STEPS = 2**27  # of one part of a pattern on one text: about two seconds, where a text is made to stall it
+MOST_STEPS = 2**23  # of one part of a pattern on one text: a second at most, where a text is made to stall it
 
 _REPEATS = frozenset({"MAX_REPEAT", "MIN_REPEAT", "POSSESSIVE_REPEAT"})
 
@@ -32,7 +32,7 @@ def _checked(parts: tuple[str, ...]) -> tuple[str, ...]:
         if (most := steps(part)) > MOST_STEPS:
             raise ValueError(
                 f"{part!r} may take {most:.0e} steps on a text that was written to stall it; bound its repeats, as in "
-                r"\s{0,3}, or write a list of parts, which are looked for one behind another"
+                r"\s{0,3} for \s*, or write a list of parts, which are looked for one behind another, for what a .* joins"
             )
     return parts
 
