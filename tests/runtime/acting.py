@@ -26,7 +26,7 @@ TARGET = {
     "call": build("calls", {"kind": "fenced"}).to_json(),
     "turns": 6,
     "observation_chars": 2000,
-    "command_s": 20.0,
+    "command_s": 120.0,  # a busy machine must not change what comes out
     "memory_mb": 256,
     "disk_mb": 16,
     "agent": False,

@@ -45,8 +45,8 @@ def test_files_stay_and_nothing_else_of_a_shell_does():
 
 
 def test_how_a_command_ended_is_told_where_it_did_not_end_well():
-    acted = play([bash("true"), bash("echo no >&2; exit 3"), bash("echo begun; sleep 30"), "Done."], target={"command_s": 1.0})
-    assert told(acted) == ["(no output)", "no\n(exit code 3)", "begun\n(stopped after 1 s)", None]
+    acted = play([bash("true"), bash("echo no >&2; exit 3"), bash("echo begun; sleep 300"), "Done."], target={"command_s": 4.0})
+    assert told(acted) == ["(no output)", "no\n(exit code 3)", "begun\n(stopped after 4 s)", None]
     assert [turn.failure and turn.failure.kind for turn in acted.trajectory.turns] == [None, None, "timeout", None]
 
 
