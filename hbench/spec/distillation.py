@@ -248,6 +248,22 @@ class DistilBlock(Block):
     sft: SftBlock = Field(default_factory=lambda: SftBlock(learning_rate=2e-4), description="Supervised fine-tuning.")
     dpo: DpoBlock | None = Field(None, description="Preference optimisation; null: none, as in the paper.")
 
+    @model_validator(mode="after")
+    def _preferences_can_be_learnt(self) -> Self:
+        if self.dpo is None:
+            return self
+        if self.collect.review is None:
+            raise wrong("dpo learns from replaced responses, and nobody reviews", "give collect.review, or dpo: null")
+        if self.dpo.start == "base" or self.dpo.lora is None:
+            return self
+        if self.sft.lora is None:
+            raise wrong("dpo.lora: an adapter on weights that SFT trained whole is not kept apart", "set dpo.lora to null")
+        for name in ("rank", "alpha", "targets"):
+            had, wanted = getattr(self.sft.lora, name), getattr(self.dpo.lora, name)
+            if had != wanted:
+                raise wrong(f"dpo.lora.{name} is {wanted}, but the SFT adapter it goes on from has {had}")
+        return self
+
 
 class DistillationSpec(Experiment):
     """A student is measured, reviewed, or trained on reviewed rollouts and then measured, under the target harness."""
