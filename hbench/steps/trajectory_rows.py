@@ -77,13 +77,13 @@ class _Session:
 
 def _talk(acted: Acted, tools: Json, hide: str) -> Talk:
     """The conversation as the student lived it; each accepted response is to be trained."""
-    places = turn_places(acted)
+    places = _places(acted)
     turns = acted.trajectory.turns
     hidden = {place: without_loss(turn, hide) for place, turn in zip(places, turns, strict=True)}
     return Talk(conversation_json(acted.trajectory.messages), places, hidden, tools)
 
 
-def turn_places(acted: Acted) -> list[int]:
+def _places(acted: Acted) -> list[int]:
     """Where each turn's accepted response stands among the messages of the trajectory."""
     lived, places = acted.trajectory, []
     at = len(lived.head)
