@@ -29,7 +29,7 @@ _WORKSPACE = (
     "workspace: no network, no socket; Python imports what its domain names and nothing else",
 )
 _WORKSPACE_APART = (
-    "workspace: nothing is visible but its own folders (in memory, of a set size), the read-only bank, Python, system programs",
+    "workspace: nothing is seen but its own folders (in memory, of a set size), a bank to read, Python, system programs",
     "workspace: all that a command started ends with it; 64 processes, own memory, files and time are limited",
 )
 _WORKSPACE_ON_DISK = (

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 from hbench.core.digest import Json
 from hbench.core.failure import LimitReached, StepError
 from hbench.core.trajectory import Ran
-from hbench.engines.jail import start
+from hbench.engines.jail import start, visible
 from hbench.engines.jail.channel import BadMessage, Channel
 from hbench.engines.jail.command_run import MOST_CHARS, Called, CommandRun
 from hbench.engines.jail.inside.wire import FORK_FAILED
@@ -85,7 +85,7 @@ class Workspace:
     async def _start(self) -> None:
         zygote = await self._pool.zygote()
         self._channel = Channel(_MESSAGE_CHARS)
-        limits = {"memory_mb": self._limits.memory_mb, "disk_mb": self._limits.disk_mb, "bash": start.bash()}
+        limits = {"memory_mb": self._limits.memory_mb, "disk_mb": self._limits.disk_mb, "bash": visible.bash()}
         self._child = zygote.fork(limits, [self._channel.theirs.fileno()])
         self._channel.theirs.close()
         await self._child.started

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from hbench.core.failure import HbenchError
-from hbench.engines.jail import HarnessJob, Jails, describe, start
+from hbench.core.failure import HbenchError, StepError
+from hbench.engines.jail import HarnessJob, Jails, describe, start, visible
 from tests.engines.jail.lab import CONFINED, GOOD
 
 
@@ -15,6 +15,20 @@ def test_the_report_names_the_kind_its_promises_and_its_gaps(sandbox):
     assert report.ready and report.kind == sandbox and report.why and report.promises and report.not_protected
     assert report.text().startswith(sandbox) and "does not protect from" in report.text()
     assert ("no network: sockets cannot be made" in report.promises) is (sandbox != "none")
+
+
+def test_it_says_what_holds_for_workspaces():
+    kinds = {sandbox: describe(sandbox).text() for sandbox in [*CONFINED, "none"]}
+    assert "+ workspace: all that a command started ends with it; 64 processes" in kinds["namespaces"]
+    assert "- does not protect from: workspace: its folders are on disk" in kinds["landlock"]
+    assert "- does not protect from: workspace: a process that leaves its group goes on" in kinds["none"]
+    assert all("+ workspace: no network" in kinds[sandbox] for sandbox in CONFINED)
+
+
+def test_without_bash_there_is_no_workspace_and_the_rest_stands(monkeypatch):
+    monkeypatch.setattr(visible, "bash", lambda: (_ for _ in ()).throw(StepError("a workspace needs bash")))
+    report = describe("landlock")
+    assert report.ready and "workspace: none can be had, so no domain can be run" in report.text()
 
 
 def test_the_environment_can_ask_for_landlock(monkeypatch):

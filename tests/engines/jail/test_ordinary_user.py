@@ -7,7 +7,8 @@ import sys
 
 import pytest
 
-from hbench.engines.jail import start
+from hbench.engines.jail.bubblewrap import parents_of
+from hbench.engines.jail.recipe import bwraps
 from tests.where import REPO
 
 pytestmark = pytest.mark.skipif(os.getuid() != 0, reason="not root: every other test already runs as an ordinary user")
@@ -20,8 +21,18 @@ sys.path[:0] = [REPO]
 from hbench.engines.jail import HarnessJob, Jails, describe
 BOMB = "import os, time\\nfor n in range(200):\\n    try:\\n        if os.fork() == 0: time.sleep(9)\\n"
 BOMB += "    except OSError: break\\nprint(n)"
+BASH = "for i in $(seq 200); do sleep 60 & done; jobs | wc -l"
 async def go():
     jails = Jails(sys.argv[1], zygotes=1)
+    async def answered(name, argv, stdin):
+        return "answered " + argv[0]
+    async def shell(*commands):
+        made = await jails.workspace()
+        await made.open({"names": b"b\\na\\n"}, {"x": b"bank"}, ("agent",), answered)
+        ran = [await made.execute(command, 60, 2000) for command in commands]
+        left = await made.collect(["out"], 100)
+        await made.close()
+        return [*([each.code, each.output] for each in ran), {path: text.decode() for path, text in left.items()}]
     async def run(source):
         outcome = await jails.run(HarnessJob(source, "?"))
         return outcome.answer or outcome.failure.kind
@@ -34,6 +45,7 @@ async def go():
         "folder": await jails.python("open('x', 'w').write('y'); print(open('x').read())"),
         "processes": await jails.python("import os; print(os.fork() >= 0)"),
         "bomb": await jails.python(BOMB),
+        "shell": await shell("sort names > out; agent x; cat $BANK/x; echo y > $BANK/x", "cat /dev/fd/0 <(echo 1) && chmod +x out", BASH),
         "uid": os.getuid(),
         "kind": describe(sys.argv[1]).kind,
     }
@@ -45,22 +57,22 @@ print(json.dumps(asyncio.run(go())))
 
 def look(sandbox: str) -> dict:
     """What an ordinary user finds. Python may lie where only root can go: it is laid down once more."""
-    bwrap = start._bwraps()[0]
+    bwrap = bwraps()[0]
     words = [bwrap, "--dev-bind", "/", "/"]
     for place in dict.fromkeys([sys.base_prefix, sys.prefix, str(REPO)]):
         if closed := _closed_parent(place):
             words += ["--perms", "0755", "--tmpfs", closed]
-            for folder in start._parents([place]):
+            for folder in parents_of([place]):
                 words += ["--perms", "0755", "--dir", folder] if folder.startswith(closed + "/") else []
             words += ["--ro-bind", place, place]
     words += [sys.executable, "-c", LOOK, sandbox]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60, cwd="/")
+    done = subprocess.run(words, capture_output=True, text=True, timeout=300, cwd="/")
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
 
 
 def _closed_parent(place: str) -> str:
-    parents = start._parents([place])
+    parents = parents_of([place])
     return next((p for p in parents if not os.stat(p).st_mode & 0o001), "")
 
 
@@ -71,6 +83,9 @@ def test_with_namespaces():
     assert found["python"]["stdout"] == "42\n" and found["folder"]["stdout"] == "y\n"
     assert "True" in found["processes"]["stdout"]
     assert 0 < int(found["bomb"]["stdout"]) < 40
+    work, processes, many, left = found["shell"]
+    assert work[1].startswith("answered x\nbankbash:") and left == {"out": "a\nb\n"}
+    assert processes == [0, "1\n"] and "Resource temporarily unavailable" in many[1]
 
 
 def test_with_landlock():
@@ -78,3 +93,5 @@ def test_with_landlock():
     assert (found["uid"], found["kind"], found["good"]) == (NOBODY, "landlock", "fine")
     assert found["fork"] == found["socket"] == found["file"] == "error"
     assert found["python"]["stdout"] == "42\n" and not found["folder"]["ok"] and not found["processes"]["ok"]
+    work, _, _, left = found["shell"]
+    assert work[1].startswith("answered x\nbankbash:") and left == {"out": "a\nb\n"}
