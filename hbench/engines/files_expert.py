@@ -14,7 +14,8 @@ from hbench.engines.of_rules import OfRules
 DONE = "Done."
 AT_A_LOSS = "I do not know how to do this."
 MOST_LOOKS = 2  # looks that are no part of the plan, a rollout
-MOST_BESIDE, MOST_ANSWER = 120, 60  # characters beside a call, and of an answer: more is rambling, and not to be learnt
+MOST_BESIDE = 120  # characters beside a call: more is rambling, and not to be learnt
+_SENTENCE = r"[A-Z][^\n]{0,60}[.!]"  # the same of an answer
 
 
 class FilesExpert(OfRules):
@@ -54,7 +55,7 @@ def _reason(proposal: Json, wanted: str | None) -> str:
     if proposal["unreadable"]:
         return "no call can be read"
     if proposal["command"] is None:
-        return "the job is not done yet" if wanted else "the answer is too long"
+        return "the job is not done yet" if wanted else "the answer is no short sentence"
     return "the job needs another command" if wanted else "the job is done"
 
 
@@ -62,8 +63,7 @@ def _as_good(shown: Shown, at: Progress, wanted: str | None) -> bool:
     """Whether the proposal is what the expert would do, or does no harm."""
     proposal = shown.proposal
     if wanted is None:
-        answer = proposal["answer"]
-        return answer is not None and 0 < len(answer.strip()) <= MOST_ANSWER and "\n" not in answer.strip()
+        return re.fullmatch(_SENTENCE, (proposal["answer"] or "").strip()) is not None
     command = proposal["command"]
     if command is None or len(proposal["text"]) > len(command) + MOST_BESIDE:
         return False

@@ -36,6 +36,14 @@ def test_a_call_that_the_student_cut_short_may_be_made_whole():
     assert acted.rollout.grades["score"] == 1.0 and acted.trajectory.turns[0].failure is None
 
 
+def test_an_answer_that_was_cut_short_is_told_as_none_and_may_be_made_whole():
+    played = Played([Reply("Done, for now I", "length")], review=review(), verdicts=[verdict("replace", answer="Done, for now I")])
+    (turn,) = played.play().trajectory.turns
+    assert (turn.verdict, turn.accepted, turn.failure) == ("replace", "Done, for now I", None)
+    told = played.reviewer.asked[0].messages[-1].content
+    assert "the message was cut" in told and "final answer" not in told
+
+
 def test_only_an_oracle_is_told_the_right_answer():
     def asked(oracle):
         played = Played(["0"], SUM, review=review(oracle=oracle), verdicts=[PASS])

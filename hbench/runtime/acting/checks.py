@@ -43,14 +43,16 @@ async def run_checks(
     return findings, [_name(check, result) for check, result in named if result is not None]
 
 
-def told_to_checks(proposal: str, tools: Sequence[Tool], call: Any) -> Json:
+def told_to_checks(proposal: str, tools: Sequence[Tool], call: Any, cut: bool = False) -> Json:
     """A proposal as a check gets it: its text, the tool it calls with its arguments, the shell command of an execute call,
-    the final answer; what is not there is None. unreadable: why no call can be read."""
+    the final answer; what is not there is None. unreadable: why no call can be read. cut: it ended at the token limit."""
     told = {"text": proposal, "tool": None, "arguments": None, "command": None, "answer": None, "unreadable": None}
     try:
         action = call.parse(proposal, tools)
     except CallFailure as bad:
         return {**told, "unreadable": bad.message}
+    if action.tool is None and cut:
+        return {**told, "unreadable": "the message was cut: it is too long, and no answer"}
     if action.tool is None:
         return {**told, "answer": action.text}
     command = action.arguments.get("command") if action.tool == EXECUTE else None

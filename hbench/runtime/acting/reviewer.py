@@ -81,8 +81,8 @@ class ReviewSession:
         patience: Patience | None = None,
     ):
         if (gold is not None) != review.oracle:
-            wrong = "an oracle was given no right answer" if review.oracle else "a reviewer that is no oracle was given the right answer"
-            raise StepError(f"{wrong}: an arm would not be what it is called")
+            who, what = ("an oracle", "no right answer") if review.oracle else ("a reviewer that is no oracle", "the right answer")
+            raise StepError(f"{who} was given {what}: the arm would not be what it is called")
         self._review, self._tools, self._call, self._ask = review, tuple(tools), call, ask
         self._run_python, self._patience = run_python, patience or Patience()
         self._entries = entries(review.guidance.files) if review.guidance else ()
@@ -94,14 +94,14 @@ class ReviewSession:
         self._told = 0  # how many of the student's messages the reviewer knows
         self._turn, self._replaced, self._over = 0, 0, ""
 
-    async def turn(self, seen: Sequence[Message], proposal: str) -> Reviewed:
+    async def turn(self, seen: Sequence[Message], proposal: str, cut: bool = False) -> Reviewed:
         """The verdict on `proposal`, which the student said after `seen`: head, accepted responses, observations.
 
-        seen: each time what it was the last time, and more. Raises StepError when the reviewer's model is down, or when
-        `seen` is not a continuation; never for what the reviewer says.
+        seen: each time what it was the last time, and more. cut: it ended at the token limit, so it is no answer. Raises
+        StepError when the reviewer's model is down, or when `seen` is not a continuation; never for what the reviewer says.
         """
         self._follow(seen)
-        reviewed = await self._review_turn(proposal)
+        reviewed = await self._review_turn(proposal, cut)
         self._turn, self._accepted = self._turn + 1, reviewed.accepted
         self._replaced += reviewed.verdict == "replace"
         return reviewed
@@ -114,13 +114,13 @@ class ReviewSession:
             raise StepError(f"turn {self._turn}: the student's history is not that of the turn before, of {before} messages")
         self._seen = tuple(seen)
 
-    async def _review_turn(self, proposal: str) -> Reviewed:
+    async def _review_turn(self, proposal: str, cut: bool) -> Reviewed:
         when, passed = self._review.when, Reviewed(proposal)
         if when["kind"] == "turns" and self._turn not in when.get("turns", ()):
             return replace(passed, trouble="unreviewed")
         if self._over or self._replaced >= self._review.budget:
             return replace(passed, trouble=self._over or "budget")
-        told = told_to_checks(proposal, self._tools, self._call)
+        told = told_to_checks(proposal, self._tools, self._call, cut)
         findings, names = await run_checks(self._checks, told, self._seen, self._run_python)
         passed = replace(passed, checks=tuple(names))
         if when["kind"] == "checks" and not findings:
@@ -139,7 +139,7 @@ class ReviewSession:
             self._patience.replied()
             said = reply.text
             try:
-                outcome = replace(self._settled(reply, passed, findings), tries=number)
+                outcome = replace(self._settled(reply, passed, told, findings), tries=number)
                 break
             except BadVerdict as bad:
                 outcome = replace(passed, tries=number, trouble=bad.kind, reason=bad.message)
@@ -148,13 +148,13 @@ class ReviewSession:
         self._told = len(self._seen) + 1  # with the response of this turn, which it has read or written
         return outcome
 
-    def _settled(self, reply: Reply, passed: Reviewed, findings: Sequence[Finding]) -> Reviewed:
+    def _settled(self, reply: Reply, passed: Reviewed, told: Json, findings: Sequence[Finding]) -> Reviewed:
         """What the reply decides. Raises BadVerdict."""
         if reply.truncated:
             raise BadVerdict("malformed", "the verdict was cut off: it is too long")
         verdict = read_verdict(reply.text, self._tools, [each.path for each in self._entries])
         known = {"reason": verdict.reason, "components": verdict.components}
-        if verdict.action is None or same_action(passed.accepted, verdict, self._tools, self._call):
+        if verdict.action is None or (not told["unreadable"] and same_action(passed.accepted, verdict, self._tools, self._call)):
             return replace(passed, **known)
         instructions = [each for finding in findings for each in sentences(finding.instruction)]
         read = "\n".join([*(message.content for message in self._seen), passed.accepted])

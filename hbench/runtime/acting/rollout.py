@@ -173,7 +173,7 @@ class Acting:
         """One turn, noted; the answer where it is the last."""
         seen = tuple(self._seen)
         reply = await self._student.say(seen)
-        reviewed = await self._review.turn(seen, reply.text) if self._review else Reviewed(reply.text)
+        reviewed = await self._review.turn(seen, reply.text, reply.truncated) if self._review else Reviewed(reply.text)
         action, told = None, None
         try:
             action = self._student.read(reviewed.accepted, reply.truncated and reviewed.verdict == "pass")
