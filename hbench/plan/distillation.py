@@ -62,8 +62,8 @@ def _questions(lay: Layout, role: str) -> Step:
     params = {
         "domain": lay.json(spec.domain),
         "role": role,
-        "sizes": spec.splits.sizes(),
-        "allow_fewer": spec.splits.allow_fewer,
+        "sizes": spec.splits.own(spec.domain.name).sizes(),
+        "allow_fewer": spec.splits.own(spec.domain.name).allow_fewer,
         "seed": lay.seed("questions"),
     }
     params |= {"most": spec.splits.most} if spec.splits.most is not None else {}
@@ -168,13 +168,16 @@ def _guidance(lay: Layout, guidance: Any) -> Step:
 
 
 def _trained(lay: Layout) -> Step:
-    """The student trained on accepted responses: collect, keep, mask, SFT; then, if asked for, preference optimisation."""
+    """The student trained on accepted responses: collect, keep, mask, SFT; then, if asked for, preference optimisation.
+
+    Of several domains each has a bank and guidance of its own, evolved on its own training questions.
+    """
     whole, train, inputs = lay.spec, lay.spec.train, {}
-    stage = _stage(lay, train.collect)
-    private = {"guidance": stage.guidance, "bank": stage.bank}
-    private = {name: made["harness"] for name, made in private.items() if made}
     for i, domain in enumerate(train.domains or (whole.domain,)):
         lay.spec, of = whole.on(domain), f", {domain.name}" if train.domains else ""
+        stage = _stage(lay, train.collect)
+        private = {"guidance": stage.guidance, "bank": stage.bank}
+        private = {name: made["harness"] for name, made in private.items() if made}
         acted = _act(lay, stage, _questions(lay, "training"), Tag("collect", f"collect trajectories{of}"))
         params = {"filters": [lay.json(each) for each in train.keep], "target": lay.json(whole.target)}
         tag = Tag("keep_trajectories", f"those that are kept{of}")

@@ -59,21 +59,36 @@ _ENTRY = {"anyOf": [{"type": "string"}, {"type": "object", "properties": {"kind"
 DomainEntry = Annotated[Part, BeforeValidator(_domain), WithJsonSchema(_ENTRY)]
 
 
-class DistillationSplits(Block):
-    """How many questions serve which role. Held-out ones come first in the pool, and no question serves two roles."""
+class OwnSplits(Block):
+    """How many questions of one domain serve which role."""
 
     training: Whole = Field(ge=1, description="Questions of evolution and of the trajectories that train.")
     evaluation: HeldOut = Field(ge=1, description="Held-out questions: measured, never used to evolve or train.")
-    most: Whole | None = Field(None, ge=1, description="Only the first so many of each, as `hbench run --limit` sets it.")
     allow_fewer: bool = Field(False, description="Whether a domain with too few questions gives smaller splits.")
 
     def sizes(self) -> Json:
         """Role -> how many questions are asked for."""
         return {"training": self.training, "evaluation": self.evaluation}
 
+
+class DistillationSplits(OwnSplits):
+    """How many questions serve which role. Held-out ones come first in the pool, and no question serves two roles."""
+
+    most: Whole | None = Field(None, ge=1, description="Only the first so many of each, as `hbench run --limit` sets it.")
+    of: dict[str, OwnSplits] = Field({}, description="Domain's name -> its own sizes, where a spec has several domains.")
+
+    def own(self, domain: str) -> OwnSplits:
+        """Those of the domain of that name."""
+        return self.of.get(domain, self)
+
     def limited(self, most: int) -> Self:
         """The first `most` of each split; itself where none has more."""
-        return self.model_copy(update={"most": most}) if max(self.training, self.evaluation) > most else self
+        largest = max(max(each.training, each.evaluation) for each in (self, *self.of.values()))
+        return self.model_copy(update={"most": most}) if largest > most else self
+
+    def to_json(self) -> Json:
+        """A spec that names no domain's own sizes is what it was before there were any."""
+        return {name: value for name, value in super().to_json().items() if name != "of" or value}
 
 
 class TargetBlock(Block):
@@ -295,6 +310,14 @@ class DistillationSpec(Experiment):
             check_grade(value, domain, "domain")
         return value
 
+    @field_validator("train", mode="before")
+    @classmethod
+    def _taught_in(cls, value: Any, info: ValidationInfo) -> Any:
+        """Domains that teach are laid over the spec's own, which the block below does not know."""
+        if not isinstance(value, dict) or not isinstance(value.get("domains"), list | tuple):
+            return value
+        return {**value, "domains": [_domain(entry, info) for entry in value["domains"]]}
+
     @field_validator("measured")
     @classmethod
     def _each_is_one_domain(cls, value: tuple[Part, ...]) -> tuple[Part, ...]:
@@ -307,6 +330,9 @@ class DistillationSpec(Experiment):
     def _can_be_done(self) -> Self:
         if self.outside and (self.bank or self.review or self.train):
             raise wrong("outside: somebody else's agent takes no bank, no review and no training", "set those to null in this arm")
+        domains = {self.domain.name, *(each.name for each in (*self.measured, *(self.train.domains if self.train else ())))}
+        if unknown := sorted(set(self.splits.of) - domains):
+            raise wrong(f"splits.of: there is no domain {unknown[0]}", did_you_mean(unknown[0], domains))
         trained = self.train and self.train.collect.student is None and getattr(self.student, "kind", "weights") != "weights"
         if trained:
             raise wrong("train: the student is no model of weights, so it cannot be trained")
