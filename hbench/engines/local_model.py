@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 from hbench.core.digest import Json
@@ -13,6 +14,7 @@ from hbench.engines import embedded
 from hbench.engines.decoder import Decoder, end_tokens
 from hbench.engines.passes import passes_for
 
+LOADING = Lock()  # transformers makes weights under settings of the whole process: two loads at once spoil each other
 UNKNOWN = ("quantisation", "chat_template")  # of an identity: what only a server can do so far
 
 
@@ -73,7 +75,7 @@ def load(identity: Json, threads: int = 1, files: Path | None = None) -> LocalMo
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     torch.set_num_threads(threads)
-    with told_plainly(identity), embedded.quiet_transformers():
+    with LOADING, told_plainly(identity), embedded.quiet_transformers():
         tokenizer = AutoTokenizer.from_pretrained(**found)
         model = AutoModelForCausalLM.from_pretrained(**found, dtype=compute_dtype(identity))
         model = merged(model, files) if is_adapter(files) else model

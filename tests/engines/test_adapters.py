@@ -1,6 +1,7 @@
 """What was trained, served: in this process and by a server."""
 
 import asyncio
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -49,6 +50,14 @@ def test_what_was_trained_speaks_in_this_process(ref, tmp_path, lora):
     assert torch.allclose(logits(served.model), logits(model), atol=1e-4)
     assert type(served.model).__name__ == "LlamaForCausalLM"  # nothing of the adapter slows it
     assert answers(trained)[0].text != answers(ref)[0].text
+
+
+def test_models_that_are_loaded_at_once_do_not_spoil_each_other(ref, tmp_path):
+    """Three adapters of a study were asked at once: "Cannot copy out of meta tensor", for all that asked them later too."""
+    _, trained = stirred(ref, tmp_path / "checkpoint", LORA)
+    with ThreadPoolExecutor(8) as threads:
+        loaded = list(threads.map(lambda _: local_model.load(trained.identity, files=trained.files), range(24)))
+    assert all(torch.equal(logits(each.model), logits(loaded[0].model)) for each in loaded)
 
 
 def test_a_merge_is_rounded_once(tmp_path):
