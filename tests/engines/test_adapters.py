@@ -2,6 +2,7 @@
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from threading import Barrier, BrokenBarrierError
 
 import pytest
 
@@ -52,12 +53,23 @@ def test_what_was_trained_speaks_in_this_process(ref, tmp_path, lora):
     assert answers(trained)[0].text != answers(ref)[0].text
 
 
-def test_models_that_are_loaded_at_once_do_not_spoil_each_other(ref, tmp_path):
+def test_models_are_loaded_one_at_a_time(ref, monkeypatch):
     """Three adapters of a study were asked at once: "Cannot copy out of meta tensor", for all that asked them later too."""
-    _, trained = stirred(ref, tmp_path / "checkpoint", LORA)
-    with ThreadPoolExecutor(8) as threads:
-        loaded = list(threads.map(lambda _: local_model.load(trained.identity, files=trained.files), range(24)))
-    assert all(torch.equal(logits(each.model), logits(loaded[0].model)) for each in loaded)
+    from transformers import AutoModelForCausalLM
+
+    met, meeting, original = [], Barrier(2), AutoModelForCausalLM.from_pretrained
+
+    def watched(*words, **named):
+        try:
+            met.append(meeting.wait(0.5))
+        except BrokenBarrierError:
+            pass  # nobody else was loading
+        return original(*words, **named)
+
+    monkeypatch.setattr(AutoModelForCausalLM, "from_pretrained", watched)
+    with ThreadPoolExecutor(2) as threads:
+        one, other = threads.map(lambda _: local_model.load(ref.identity), range(2))
+    assert met == [] and torch.equal(logits(one.model), logits(other.model))
 
 
 def test_a_merge_is_rounded_once(tmp_path):
