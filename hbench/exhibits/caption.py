@@ -144,8 +144,8 @@ def _weighed(block: ExhibitBlock) -> list[str]:
     """Which columns are means of means."""
     over = dict.fromkeys(c.over for c in block.columns.values() if c.over)
     return [
-        f"Of a mean over several of {name} each weighs the same; its interval is of the {COUNTS[block.unit]} within, with "
-        "Student's t of the smallest."
+        f"A mean over several values of {name} weighs each the same; its interval is that of the {COUNTS[block.unit]} within "
+        "(Student's t of the smallest)."
         for name in over
     ]
 

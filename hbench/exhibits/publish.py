@@ -23,8 +23,10 @@ from hbench.store.tables import SCHEMA
 MB = 1_000_000
 LEAVABLE = (*STEP_TABLES, EVENT_TEXTS, ADAPTERS)  # what --without may name
 SHOWN = 5  # files named in a refusal
-# Families whose questions are made by code. All others hold somebody's text, and its licence is not ours to judge.
-GENERATED = frozenset({"reasoning_gym", "invented_hops", "practice", "toy"})
+# Families and domains whose questions are made by code. All others hold somebody's text, and its licence is not ours to judge.
+GENERATED = frozenset({"reasoning_gym", "invented_hops", "practice", "toy", "files"})
+AUTHORED = frozenset({"spreadsheet", "uspto"})  # the same where their `source` is authored
+SEALED = frozenset({"appworld"})  # may be passed on in encrypted form alone, and so not in rows, whoever says so
 # But these of Reasoning Gym draw from puzzles, programs, objects and word lists that others gathered. Words of the
 # library's one book, in the public domain, are free.
 DRAWN = frozenset(
@@ -134,23 +136,30 @@ def _runs(connection: Any, sources: Sequence[Source]) -> list[Json]:
 
 
 def _check_questions(connection: Any, terms: Terms) -> None:
-    """Questions of data sets are published on the user's own word alone."""
+    """Questions of data sets are published on the user's own word alone, those of SEALED never."""
     rows = connection.execute(
-        "select distinct (params -> '$.family')::varchar "
+        "select distinct coalesce(params -> '$.family', params -> '$.domain')::varchar "
         "from steps where kind = 'split' and step_key in (select step_key from published_steps)"
     ).fetchall()
     families = [json.loads(family or "{}") for (family,) in rows]
+    if sealed := sorted({f"{f.get('name', '?')} ({f['kind']})" for f in families if f.get("kind") in SEALED}):
+        raise HbenchError(
+            f"questions of {', '.join(sealed)} would be published, with what their engine says of itself; its terms allow "
+            "that in encrypted form alone: publish the other specs"
+        )
     held = sorted({f"{f.get('name', '?')} ({f.get('kind', '?')})" for f in families if not makes_its_own(f)})
     if held and not terms.with_questions:
         raise HbenchError(
-            f"questions of {', '.join(held[:SHOWN])} would be published, with passages and answers; families that make "
-            f"their own (most of {', '.join(sorted(GENERATED))}) may be, a data set only where its licence allows it and "
+            f"questions of {', '.join(held[:SHOWN])} would be published, with passages and answers; families and domains that "
+            f"make their own (most of {', '.join(sorted(GENERATED))}) may be, a data set only where its licence allows it and "
             "you say so with --with-questions"
         )
 
 
 def makes_its_own(family: Json) -> bool:
-    """Whether the questions of a family block are made by code, and from no data of others."""
+    """Whether the questions of a family's or domain's block are made by code, and from no data of others."""
+    if family.get("kind") in AUTHORED:
+        return family.get("source") == "authored"
     if family.get("kind") != "reasoning_gym":
         return family.get("kind") in GENERATED
     mixed = family.get("settings", {}).get("datasets", ())  # of `composite`

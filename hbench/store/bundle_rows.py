@@ -20,6 +20,7 @@ POINTING = {
         "sent_digest",
         "received_digest",
         "output_digest",
+        "head_digest",
         "proposal",
         "accepted",
         "observation",

@@ -1,5 +1,5 @@
--- One row a spec, arm, domain, seed and question: what a rollout of it takes. Rollouts of which a reply came from the store of
--- replies are left out: they took no time. A question here is never a scenario: each has a rollout of its own.
+-- One row a spec, arm, domain, seed and question: what a rollout of it takes. A question here is never a scenario: each has a
+-- rollout of its own.
 with
 
 taken as (
@@ -9,11 +9,11 @@ taken as (
     s.arm,
     s.seed,
     r.question_id as question,
-    avg(r.seconds order by r.repeat) filter (where not r.reused) as seconds,
+    avg(r.seconds order by r.repeat) as seconds,
     avg(r.turns) as turns,
     avg(r.completion_tokens) as tokens,
     avg(r.reviewer_tokens) as reviewer_tokens,
-    100 * avg(r.reused::integer) as reused
+    100 * avg((r.seconds is null)::integer) as untimed
   from acted_steps as s
   join acted_rollouts as r
     using (step_key)

@@ -28,11 +28,15 @@ class Turned:
 
 @dataclass(frozen=True)
 class Lived:
-    """One rollout. shows: its patterns of behaviour. kept: of one that may train."""
+    """One rollout. shows: its patterns of behaviour. kept: of one that may train.
+
+    request: what it asked a model, told again by others that ask the same; a reply that is `reused` took no time.
+    """
 
     score: float
     turns: tuple[Turned, ...] = (Turned(),)
     seconds: float = 1.0
+    request: str = ""
     reused: bool = False
     shows: frozenset[str] = frozenset()
     kept: bool = False
@@ -129,7 +133,8 @@ def _step(arm: Arm, purpose: str, rollouts: Mapping[str, tuple[Lived, ...]]) -> 
         at = {"step_key": key, "question_id": question, "repeat": repeat}
         tokens = {"completion_tokens": 7, "seconds": one.seconds}
         yield "rollouts", at | {"score": one.score, "completed": one.score > 0, **tokens}
-        yield "events", at | {"position": 0, "kind": "lm", "role": "reviewer", "reused": one.reused, "completion_tokens": 3}
+        asked = {"kind": "lm", "role": "reviewer", "request_id": one.request or str(at), "reused": one.reused}
+        yield "events", at | asked | {"position": 0, "completion_tokens": 3, "seconds": 0.0 if one.reused else 0.5}
         for turn, its in enumerate(one.turns):
             told = {"verdict": its.verdict, "tries": its.tries, "trouble": its.trouble, "failure": its.failure}
             yield "turns", at | {"turn": turn} | told

@@ -151,8 +151,16 @@ def test_times_are_compared_where_both_were_measured():
     assert value(made, "uspto / base", "seconds") == 25.0
     ratio = cell(made, "uspto / guided", "ratio")
     assert agrees(ratio, ratio_interval([(20, 10), (50, 20), (60, 30)])) and ratio.value == pytest.approx(130 / 60)
-    assert value(made, "uspto / guided", "reused") == 25.0 and value(made, "uspto / base", "ratio") is None
+    assert value(made, "uspto / guided", "untimed") == 25.0 and value(made, "uspto / base", "ratio") is None
     assert cell(made, "uspto / guided", "questions").value == 3
+
+
+def test_a_reply_that_another_arm_has_drawn_counts_with_the_time_that_it_took():
+    """Arms share what they ask first: every rollout of the later one was left out."""
+    first = Arm("base", "uspto", {"q": (Lived(1.0, seconds=10.0, request="the same"),)}, spec="distillation/uspto")
+    later = Arm("guided", "uspto", {"q": (Lived(1.0, seconds=20.0, request="the same", reused=True),)}, spec="distillation/uspto")
+    made = exhibit_of("distil_latency", [first, later])
+    assert [value(made, f"uspto / {arm}", "seconds") for arm in ("base", "guided")] == [10.0, 20.5]
 
 
 def test_the_caption_tells_what_times_were_measured_on_and_no_address():

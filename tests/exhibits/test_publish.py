@@ -10,7 +10,7 @@ import yaml
 
 from hbench.core.failure import HbenchError
 from hbench.core.folder_digest import file_digest, folder_digest
-from hbench.exhibits.publish import DRAWN, GENERATED, Terms, makes_its_own, publish
+from hbench.exhibits.publish import AUTHORED, DRAWN, GENERATED, SEALED, Terms, makes_its_own, publish
 from hbench.parts.families._library import modules
 from hbench.parts.part import kinds
 from hbench.spec import load
@@ -171,6 +171,20 @@ def test_every_kind_of_family_is_known_to_make_its_questions_or_not():
     """A new family must be put here or there: what holds somebody's text is never published unasked."""
     assert set(kinds("families")) - GENERATED == {"multihop_qa"}
     assert "multihop_qa" not in GENERATED
+    assert set(kinds("domains")) <= GENERATED | AUTHORED | SEALED
+    assert not GENERATED & (AUTHORED | SEALED) and not AUTHORED & SEALED
+
+
+def test_a_domain_of_other_peoples_data_makes_its_own_questions_where_they_are_authored():
+    assert makes_its_own({"kind": "files", "name": "files"})
+    assert makes_its_own({"kind": "uspto", "source": "authored"}) and not makes_its_own({"kind": "uspto", "source": None})
+    assert not makes_its_own({"kind": "appworld", "source": "home_made"})
+
+
+def test_questions_that_may_be_passed_on_encrypted_alone_are_never_published(results, monkeypatch):
+    monkeypatch.setattr("hbench.exhibits.publish.SEALED", frozenset({"toy"}))
+    with pytest.raises(HbenchError, match=r"one \(toy\), three \(toy\), two \(toy\) would be published.*in encrypted form alone"):
+        publish(results, ["trained"], "mini", Terms(with_questions=True))
 
 
 def test_every_column_that_points_into_texts_is_followed():

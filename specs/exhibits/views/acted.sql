@@ -24,7 +24,7 @@ group by all;
 -- One row a rollout. unit: its question; where questions come in scenarios, its scenario, of `size` questions.
 -- reviewed: turns on which a reviewer had its say. asked: those on which it was asked; past_budget: those that passed because all
 -- replacements were used up. first, last: whether the first and the last turn were replaced, null where not reviewed.
--- reused: some reply came from the store of replies, so that its seconds are none.
+-- seconds: a reply from the store of replies counts with the time that it took when it was drawn; null where nobody knows it.
 create or replace temporary view acted_rollouts as
 with
 
@@ -48,15 +48,29 @@ reviews as (
   group by all
 ),
 
-replies as (
+drawn as (
   select
-    step_key,
-    question_id,
-    repeat,
-    bool_or(reused) as reused,
-    sum(completion_tokens) filter (where role = 'reviewer') as reviewer_tokens
+    request_id,
+    avg(seconds order by step_key, question_id, repeat, position) as seconds
   from events
   where kind = 'lm'
+    and not coalesce(reused, false)
+  group by request_id
+),
+
+replies as (
+  select
+    e.step_key,
+    e.question_id,
+    e.repeat,
+    sum(d.seconds - e.seconds order by e.position) filter (where e.reused) as saved,
+    bool_or(e.reused and d.seconds is null) as untimed,
+    sum(e.completion_tokens) filter (where e.role = 'reviewer') as reviewer_tokens
+  from events as e
+  left join drawn as d
+    using (request_id)
+  where e.kind = 'lm'
+    and e.step_key in (select step_key from acted_steps)
   group by all
 )
 
@@ -68,10 +82,9 @@ select
   coalesce((q.meta ->> '$.scenario_size')::bigint, 1) as size,
   r.score,
   r.completed::integer as completed,
-  r.seconds,
+  if(coalesce(e.untimed, false), null, r.seconds + coalesce(e.saved, 0)) as seconds,
   r.completion_tokens,
   coalesce(e.reviewer_tokens, 0) as reviewer_tokens,
-  coalesce(e.reused, false) as reused,
   coalesce(v.turns, 0) as turns,
   coalesce(v.asked, 0) as asked,
   coalesce(v.reviewed, 0) as reviewed,
