@@ -34,7 +34,10 @@ _READABLE = (
 _LINKS = ("/lib", "/lib64", "/lib32", "/bin")
 # A first start lays out its settings, ends with 81 and wants to be started again.
 _SCRIPT = f"""
-ulimit -v {_MEMORY_MB << 10} -t "$1" -f {_FILE_MB << 11} -c 0
+ulimit -c 0
+ulimit -v {_MEMORY_MB << 10}
+ulimit -t "$1"
+ulimit -f {_FILE_MB << 11}
 for try in 1 2 3; do
   "$2/soffice.bin" --headless --norestore --nolockcheck "-env:UserInstallation=file://$3" \\
     "--infilter=Calc MS Excel 2007 XML" --convert-to "xlsx:Calc MS Excel 2007 XML" --outdir out in/*.xlsx
@@ -110,6 +113,7 @@ def _namespaces(way: start.Recipe, program: Path) -> list[str]:
     words = [way.bwrap, "--unshare-net", "--unshare-pid", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
     words += ["--unshare-user", "--uid", "65534", "--gid", "65534"] if way.own_users else []
     words += ["--die-with-parent", "--new-session", "--hostname", "jail", "--cap-drop", "ALL", "--clearenv"]
+    words += ["--tmpfs", "/tmp"]
     for place in _LINKS:
         if os.path.islink(place):
             words += ["--symlink", os.readlink(place), place]
@@ -119,7 +123,7 @@ def _namespaces(way: start.Recipe, program: Path) -> list[str]:
     for place in readable:
         words += ["--ro-bind", place, place]
     words += ["--dev-bind", "/dev/null", "/dev/null", "--dev-bind", "/dev/urandom", "/dev/urandom"]
-    return [*words, "--proc", "/proc", "--tmpfs", "/tmp"]
+    return [*words, "--proc", "/proc"]
 
 
 def _works(words: list[str]) -> bool:
@@ -142,7 +146,7 @@ def _results(folder: Path, count: int) -> dict[int, bytes]:
     found = {}
     for number in range(count):
         file = folder / f"{number}.xlsx"
-        if file.is_file() and not file.is_symlink() and file.stat().st_size <= _FILE_MB << 20:
+        if file.is_file() and not file.is_symlink() and file.stat().st_size < _FILE_MB << 20:
             found[number] = file.read_bytes()
     return found
 

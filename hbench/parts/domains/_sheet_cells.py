@@ -22,7 +22,7 @@ MOST_PARTS = 5_000
 MOST_CELLS = 2_000_000  # of one area, as far as the sheet reaches
 _DAY_ZERO = datetime.datetime(1899, 12, 30)
 _FORMULA = re.compile(rb"<(?:[\w.-]+:)?f[\s/>]")
-_NOISE = 1e-9  # what two programs may differ by in the last digits of a number
+_NOISE = 1e-13  # of a number: what two programs may differ by in its last digits
 
 
 class Unreadable(Exception):
@@ -110,7 +110,7 @@ def compare(wanted: Mapping[str, Json], found: Mapping[str, Json]) -> Literal["s
 def _equal(one: Json, other: Json) -> bool:
     """Numbers to two places. Halves may round either way where two programs differ in the last digits."""
     if isinstance(one, float) and isinstance(other, float):
-        return round(one, 2) == round(other, 2) or math.isclose(one, other, rel_tol=_NOISE, abs_tol=_NOISE)
+        return round(one, 2) == round(other, 2) or math.isclose(one, other, rel_tol=_NOISE, abs_tol=1e-9)
     return one == other
 
 

@@ -55,18 +55,21 @@ def _filled(cells: Cells, areas: Sequence[Area], copy: bytes | None) -> Cells:
     return cells if copy is None else _sheet_cells.filled(cells, Book(copy).cells(areas) or {})
 
 
-def look_at(task: Task, read: Any, recalculated: Mapping[str, bytes] = {}) -> tuple[Json, Json]:
-    """(answer, meta) of a task's question. meta: untouched (cases whose input passes as it is), unsettled (cases in which a
-    formula without a value decides), left_out (why the task cannot be asked; absent where it can)."""
+def look_at(task: Task, read: Any, recalculated: Mapping[str, bytes] = {}) -> tuple[Json, Json, Json]:
+    """(answer, meta, inputs) of a task's question. meta: untouched (cases whose input passes as it is), unsettled (cases in
+    which a formula without a value decides), left_out (why the task cannot be asked; absent where it can). inputs: case,
+    path and digest of each."""
+    inputs = [[case.number, case.input, content_digest(read(case.input))] for case in task.cases]
     try:
         cases = [known(task, case, read, recalculated) for case in task.cases]
     except (Unreadable, ValueError) as bad:
-        return {"cases": []}, {"untouched": [], "unsettled": [], "left_out": f"its workbooks cannot be graded: {bad}"[:300]}
+        why = f"its workbooks cannot be graded: {bad}"[:300]
+        return {"cases": []}, {"untouched": [], "unsettled": [], "left_out": why}, inputs
     untouched = [case.number for case in cases if case.untouched == "same" and case.settled]
     unsettled = [case.number for case in cases if not case.settled]
     reason = UNSETTLED if unsettled else UNTOUCHED if len(untouched) == len(cases) else None
     meta = {"untouched": untouched, "unsettled": unsettled, **({"left_out": reason} if reason else {})}
-    return {"cases": [case.to_json() for case in cases]}, meta
+    return {"cases": [case.to_json() for case in cases]}, meta, inputs
 
 
 def text_of(task: Task, answer: Json, formulas: bool) -> str:

@@ -101,10 +101,10 @@ class Spreadsheet(Part):
         return [self._question(source, tasks[q.meta["task"]], q.pool_index, made) if q.id in files else q for q in questions]
 
     def _question(self, source: Any, task: Task, index: int, recalculated: Mapping[str, bytes] = {}) -> Question:
-        answer, found = _sheet_questions.look_at(task, source.read, recalculated)
+        looked = _looked_at(source, source.digest, task) if not recalculated else None
+        answer, found, inputs = looked or _sheet_questions.look_at(task, source.read, recalculated)
         if found.get("left_out") == _sheet_questions.UNTOUCHED and self.untouched == "keep":
-            del found["left_out"]
-        inputs = [[case.number, case.input, _sheet_questions.content_digest(source.read(case.input))] for case in task.cases]
+            found = {name: value for name, value in found.items() if name != "left_out"}
         text = _sheet_questions.text_of(task, answer, self.recalculate == "libreoffice")
         content = [task.instruction, task.position, [digest for *_, digest in inputs]]
         meta = {"task": task.id, "sort": task.sort, "inputs": inputs, **found}
@@ -173,6 +173,12 @@ def _cells(content: bytes | None, areas: Sequence[Area]) -> _sheet_cells.Cells |
 
 def _paths(task: Task) -> list[str]:
     return [path for case in task.cases for path in (case.input, case.answer)]
+
+
+@lru_cache(maxsize=4096)
+def _looked_at(source: TaskFolder | AuthoredTasks, contents: str, task: Task) -> tuple[Json, Json, Json]:
+    """Workbooks are slow to read, and splits of other sizes and fields ask for the same ones."""
+    return _sheet_questions.look_at(task, source.read)
 
 
 @lru_cache(maxsize=8)

@@ -30,7 +30,8 @@ def saved(book: Workbook) -> bytes:
 
 def written(rows: str, sheet: str = "Sheet1") -> bytes:
     """One sheet whose rows are this XML."""
-    return with_part(made(sheet=sheet), "xl/worksheets/sheet1.xml", lambda xml: re.sub(r"<sheetData ?/>", f"<sheetData>{rows}</sheetData>", xml))
+    empty, full = re.compile(r"<sheetData ?/>|<sheetData></sheetData>"), f"<sheetData>{rows}</sheetData>"
+    return with_part(made(sheet=sheet), "xl/worksheets/sheet1.xml", lambda xml: empty.sub(lambda _: full, xml))
 
 
 def with_part(content: bytes, name: str, change: Any) -> bytes:
