@@ -8,7 +8,7 @@ from hbench.core.message import Request
 from hbench.engines.filing.commands import Unit, units
 from hbench.engines.filing.follow import Progress, progress
 from hbench.engines.filing.plans import Lost, understood
-from hbench.engines.filing.shown import Shown, call, read
+from hbench.engines.filing.shown import Shown, call, overview, read
 from hbench.engines.of_rules import OfRules
 
 DONE = "Done."
@@ -23,6 +23,7 @@ class FilesExpert(OfRules):
 
     As a reviewer it passes what does the same as it would do next, or more of its plan at once, and now and then a look at
     files that it has heard of; all else it replaces by its own next command. Asked through prompts/reviewer/turn_json.
+    As a student under h* it looks around first, with the bank's tool for that where it is offered one.
     """
 
     name = "files_expert"
@@ -38,6 +39,8 @@ class FilesExpert(OfRules):
             at = None
         if shown.proposal is not None:
             return json.dumps(_verdict(shown, at, wanted) if at else {"decision": "pass", "reason": AT_A_LOSS})
+        if first := overview(request):
+            return first
         if at is None:
             return AT_A_LOSS
         return call(wanted, request.tools is not None) if wanted else DONE

@@ -121,6 +121,18 @@ def test_it_calls_as_the_chat_template_does_where_the_request_has_tools():
     assert '"mv bone.txt pearl.txt"' in said(after, tools)
 
 
+def test_where_it_is_offered_a_tool_that_shows_the_folder_it_calls_that_first():
+    folder = Tool("folder", "Show every file.", {})
+    told = Message("system", FENCED.told([*FAKE_TOOLS, folder]))
+    first = said([told, Message("user", RENAME)])
+    assert FENCED.parse(first, [*FAKE_TOOLS, folder]).tool == "folder"
+    after = [told, Message("user", RENAME), Message("assistant", first), Message("user", "bone.txt: 1 lines")]
+    assert said(after) == block("cat truck.txt")
+    form = build("calls", {"kind": "tool_call"})
+    call = said([Message("user", RENAME)], form.template_tools([*FAKE_TOOLS, folder]))
+    assert form.parse(call, [*FAKE_TOOLS, folder]).tool == "folder"
+
+
 @pytest.mark.parametrize(
     "command",
     [

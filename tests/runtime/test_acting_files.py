@@ -67,3 +67,10 @@ def test_with_the_bank_an_answer_waits_for_a_look_and_the_tool_shows_the_folder(
     assert ".txt: " in seen[0] and " lines\n" in seen[0]
     assert seen[1].startswith("Nothing was done yet")
     assert "No such file" in seen[2] and "Written by hand" in seen[2]
+
+
+def test_under_h_star_the_expert_looks_around_with_the_banks_tool_and_then_does_the_job():
+    bank = Harness(dict(read_folder("banks/files").texts))
+    acted = played(EXPERT, "rename_to_note", bank)
+    assert acted.rollout.grades == RIGHT
+    assert [turn.tool for turn in acted.trajectory.turns] == ["folder", "execute", "execute", "execute", None]

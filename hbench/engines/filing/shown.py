@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from hbench.core.digest import Json
-from hbench.core.message import Message
+from hbench.core.message import Message, Request
 
+OVERVIEW = "folder"  # a tool of specs/banks/files: shows every file with its first lines
 _BLOCK = re.compile(r"^```(?:bash|sh|shell)[ \t]*\n(.*?)\n?```[ \t]*$", re.MULTILINE | re.DOTALL)
 _CALL = re.compile(r"<tool_call>\s*(\{.*\})\s*</tool_call>", re.DOTALL)
 
@@ -40,9 +41,22 @@ def read(messages: Sequence[Message]) -> Shown:
 
 def call(command: str, as_tool: bool) -> str:
     """A student's message that runs `command`. as_tool: in the form of chat templates, not as a block."""
-    if as_tool:
-        return f"<tool_call>\n{json.dumps({'name': 'execute', 'arguments': {'command': command}})}\n</tool_call>"
-    return f"```bash\n{command}\n```"
+    return _tool_call("execute", {"command": command}) if as_tool else f"```bash\n{command}\n```"
+
+
+def overview(request: Request) -> str | None:
+    """The call of the tool OVERVIEW, where a student is offered it and has said nothing yet."""
+    if any(message.role == "assistant" for message in request.messages):
+        return None
+    if request.tools is not None:
+        offered = any(tool["function"]["name"] == OVERVIEW for tool in request.tools)
+        return _tool_call(OVERVIEW, {}) if offered else None
+    offered = any(f"```{OVERVIEW}\n" in message.content for message in request.messages if message.role == "system")
+    return f"```{OVERVIEW}\n{{}}\n```" if offered else None
+
+
+def _tool_call(name: str, arguments: Json) -> str:
+    return f"<tool_call>\n{json.dumps({'name': name, 'arguments': arguments})}\n</tool_call>"
 
 
 def _of_student(talk: Sequence[Message], proposal: Json = None) -> Shown:
