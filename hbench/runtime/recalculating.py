@@ -10,9 +10,13 @@ from hbench.core.failure import Failure
 from hbench.core.question import Question
 from hbench.core.recalculation import FOLDER, UNCACHED
 from hbench.core.trajectory import Work
+from hbench.engines.jail.grade_run import GradeLimits
 from hbench.engines.recalculate import Recalculation
 from hbench.runtime.local import in_thread
 from hbench.runtime.loop import Interrupted
+
+# A workbook is read in a fraction of a second; a busy machine may take many, and must not decide a grade.
+_LIMITS = GradeLimits(timeout_s=60.0)
 
 
 class Recalculator:
@@ -46,7 +50,7 @@ async def graded_work(stage: Any, work: Work, question: Question) -> dict[str, f
 
     stage: has setting, jails, domain (the block) and recalculator (or None). Raises StepError.
     """
-    found = await stage.jails.grade_work(stage.domain, work, question)
+    found = await stage.jails.grade_work(stage.domain, work, question, _LIMITS)
     wanted = isinstance(found, Failure) and found.kind == UNCACHED and stage.recalculator is not None
     if not wanted or getattr(stage.setting.domain, "recalculate", "never") == "never":
         return found
@@ -54,4 +58,4 @@ async def graded_work(stage: Any, work: Work, question: Question) -> dict[str, f
     if isinstance(made, Failure):
         return made
     copies = {FOLDER + path: content for path, content in made.items()}
-    return await stage.jails.grade_work(stage.domain, Work(work.answer, {**work.files, **copies}), question)
+    return await stage.jails.grade_work(stage.domain, Work(work.answer, {**work.files, **copies}), question, _LIMITS)

@@ -143,6 +143,8 @@ class Spreadsheet(Part):
 
         An output that is missing, or no workbook, is wrong. Raises GradeFailure where a formula without a value decides.
         """
+        import openpyxl  # noqa: F401  # loaded once, before there is a workbook: the grader forks what is loaded by then
+
         passed = [_passes(work, case) for case in question.answer["cases"]]
         return {"score": float(all(passed)), "soft": sum(passed) / len(passed)}
 
