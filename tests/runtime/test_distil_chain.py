@@ -24,13 +24,10 @@ def test_every_table_of_the_chain_is_filled(chain):
 
 def test_nothing_is_done_again(chain):
     done = chain.hbench("run", SPEC, *STUDENT, *TRAINED)
-    assert " 0 ran" in done.stdout + done.stderr or "cached" in done.stdout + done.stderr
-    again = chain.sql("select count(*) as n from run_steps where status = 'ran' group by run_id order by run_id")
-    assert len(again) == 1
+    assert " cached" in done.stdout + done.stderr and " ran" not in done.stdout + done.stderr
 
 
-def test_no_training_row_holds_a_word_of_the_student_that_was_replaced(chain):
-    """Accepted responses of collected rollouts are the expert's: what the student said stands in no conversation."""
+def test_what_was_replaced_stands_in_no_accepted_response(chain):
     replaced = chain.sql(
         "select count(*) as n from turns as t join texts as p on p.digest = t.proposal join texts as a on a.digest = t.accepted "
         "where t.verdict = 'replace' and length(trim(p.text)) > 3 and contains(a.text, trim(p.text))"
