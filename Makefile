@@ -77,7 +77,7 @@ SHEET_TESTS = tests/engines/test_recalculate.py tests/runtime/test_recalculating
 test-sheets: install
 	$(HAS_LIBREOFFICE) || { $(APT) update && $(APT) install -y --no-install-recommends libreoffice-calc fonts-dejavu-core; } \
 	  || { echo "LibreOffice (Calc) is not here and could not be installed: install it by hand, from your system's packages or https://www.libreoffice.org, then run make test-sheets again"; exit 1; }
-	HBENCH_NEEDS_LIBREOFFICE=1 .venv/bin/python -m pytest -v -rs $(SHEET_TESTS)
+	HBENCH_NEEDS_LIBREOFFICE=1 .venv/bin/python -m pytest -vv -rs $(SHEET_TESTS)
 
 bench: install
 	.venv/bin/python tests/bench/overhead.py

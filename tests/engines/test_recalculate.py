@@ -3,6 +3,7 @@
 A small script stands in for LibreOffice where the question is how it is run; `real` tests are LibreOffice's own.
 """
 
+import json
 import socket
 import subprocess
 from functools import cache
@@ -17,6 +18,9 @@ from openpyxl.worksheet.formula import ArrayFormula
 
 from hbench.core import libreoffice
 from hbench.core.failure import Failure, StepError
+from hbench.core.question import Question
+from hbench.core.recalculation import FOLDER
+from hbench.core.trajectory import Work
 from hbench.engines import recalculate
 from hbench.engines.recalculate import Recalculation, confined
 from hbench.parts.part import build
@@ -190,6 +194,21 @@ def test_formulas_get_their_values():
 
 
 @real
+@pytest.mark.parametrize("output", ["out_value.xlsx", "out_empty.xlsx", "out_formula.xlsx"])
+def test_shared_case_of_formulas_without_values(output):
+    """Gold and one of the outputs are formulas without values: they count as what they compute, never as empty."""
+    folder = cases() / "121-formula-without-cached-value"
+    expected = json.loads((folder / "expected.json").read_text())
+    left = {"1_output.xlsx": (folder / output).read_bytes(), FOLDER + "1_output.xlsx": computed().get(output)}
+    right = cells(computed()["gold.xlsx"], expected["range"])
+    case = {"case": 1, "areas": [["Sum", 3, 1, 3, 1]], "cells": {f"'Sum'!{place}": cell for place, cell in right.items()}}
+    question = Question.of("spreadsheet", "?", {"cases": [case]}, "?")
+    domain = build("domains", {"kind": "spreadsheet"})
+    files = {path: content for path, content in left.items() if content is not None}
+    assert domain.grade_work(Work("", files), question)["score"] == expected[output]
+
+
+@real
 def test_stored_values_stay_and_what_is_missing_is_computed_from_them():
     assert cells(computed()["stale"]) == {"A1": 2.0, "B1": 99.0, "C1": 100.0}
 
@@ -214,9 +233,6 @@ def test_gold_against_gold_passes_in_all_150_cases_of_the_real_tasks():
 
 def passes(domain, questions) -> int:
     """Cases in which the answer's own workbook is right; formulas in it count as computed."""
-    from hbench.core.recalculation import FOLDER
-    from hbench.core.trajectory import Work
-
     source, count = domain._source(), 0
     tasks = {task.id: task for task in source.tasks()}
     for question in questions:

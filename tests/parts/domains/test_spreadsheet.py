@@ -16,7 +16,7 @@ from hbench.parts.domains._sheet_tasks import find_folder
 from hbench.parts.part import build
 from hbench.steps.split import split
 from tests.parts.domains.workbooks import made
-from tests.where import data
+from tests.where import cases, data
 
 FORMULAS = {"208-20"}  # written by openpyxl: no formula of its answers has a value
 
@@ -206,6 +206,19 @@ def test_a_workbook_that_cannot_be_recalculated_leaves_out_its_own_task_alone(fo
 
     settled = spreadsheet().settled(asked, recalculate)
     assert calls == [2, 2, 2] and ["left_out" in q.meta for q in settled] == [False, False]
+
+
+def test_shared_case_of_an_input_that_passes_untouched(folder):
+    """Flagged, and not counted unless a spec wants it."""
+    shared = cases() / "123-untouched-input-passes"
+    lay(folder, {"1_7_input.xlsx": (shared / "input.xlsx").read_bytes(), "1_7_answer.xlsx": (shared / "gold.xlsx").read_bytes()},
+        {"answer_position": json.loads((shared / "expected.json").read_text())["range"]})  # fmt: skip
+    (question,) = spreadsheet().questions(0, 9, 0)
+    assert (question.meta["untouched"], question.meta["left_out"]) == ([1], UNTOUCHED)
+    with pytest.raises(StepError, match="1 left out .the untouched input passes."):
+        cut(spreadsheet(), training=1)
+    (kept,) = cut(spreadsheet(untouched="keep"), training=1)
+    assert kept["meta"]["untouched"] == [1] and "left_out" not in kept["meta"]
 
 
 def test_an_input_that_has_changed_since_the_split_is_refused(double, folder):
