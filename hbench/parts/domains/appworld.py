@@ -37,7 +37,8 @@ class Appworld(Part):
     """Tasks of AppWorld, played in its real engine beside the workspace; `make appworld` installs that.
 
     Three tasks, one behind the other, are a scenario: take splits of a multiple of three. The engine's process runs what the
-    student writes, is confined like a jail, and holds nothing that tells the right answer; the tests run in another.
+    student writes, is confined like a jail, and holds nothing that tells the right answer; the tests run in another. The
+    paper shows its students a solved task first; ours are told how to begin, and no more.
     """
 
     version: ClassVar[int] = 1
@@ -69,15 +70,18 @@ class Appworld(Part):
         """The engine's version and a digest of the tasks, `absent` where they are not there."""
         from hbench.engines.appworld.installation import version
 
+        return {"appworld": version(), "tasks": "home-made" if self.source == "home_made" else self._digest()}
+
+    def _digest(self) -> str:
         try:
-            tasks = "home-made" if self.source == "home_made" else digest([task.to_json() for listed in self._published() for task in listed])[:16]
+            return digest([[task.to_json() for task in listed] for listed in self._published()])[:16]
         except HbenchError:
-            tasks = "absent"
-        return {"appworld": version(), "tasks": tasks}
+            return "absent"
 
     def questions(self, start: int, stop: int, seed: int) -> list[Question]:
-        """Questions `start` to `stop`: list by list, in each whole scenarios in the order that `seed` gives; home-made ones have
-        no end. Held-out questions are the first of a pool, so that [test_normal, train, dev] with 168 of them is the published split.
+        """Questions `start` to `stop`: list by list, in each whole scenarios in the order that `seed` gives; home-made ones
+        have no end. Held-out questions are the first of a pool, so [test_normal, train, dev] with 168 of them is the
+        published split.
 
         answer: what the job asks for, None where it asks for none. meta: task_id, scenario, scenario_size, and of home-made
         tasks `made`, of which the engine makes them. Raises HbenchError when the published data are not there.

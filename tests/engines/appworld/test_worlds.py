@@ -12,6 +12,7 @@ from hbench.engines.appworld import installation, worlds
 from hbench.engines.appworld.world import EVALUATION, World
 from hbench.parts.part import build
 from tests.engines.jail.lab import loop
+from tests.runtime.acting import Played, bash, told
 
 engine = pytest.mark.skipif(installation.version() == "absent", reason="AppWorld is not installed: make appworld")
 DOMAIN = build("domains", {"kind": "appworld", "source": "home_made"})
@@ -111,6 +112,30 @@ def test_variables_stay_from_call_to_call_and_errors_are_told():
     _, said = played(asked, "x = 41", "print(x + 1)", "1 / 0", "apis.simple_note.show_account(access_token='no')", "print(x)")
     assert said[:2] == ["Execution successful.", "42\n"] and said[4] == "41\n"
     assert "ZeroDivisionError" in said[2] and "Response status code is 401" in said[3]
+
+
+@engine
+@pytest.mark.slow
+def test_a_student_reaches_the_world_from_its_shell_and_is_graded_by_what_it_did_there():
+    """The whole way: workspace, program, engine, tests, grader. One of three tasks is answered wrong."""
+    asked = DOMAIN.questions(0, 3, seed=0)
+    assert [kind_of(question) for question in asked] == ["count"] * 3
+    acted = []
+    for place, question in enumerate(asked):
+        answer = question.answer + (place == 1)
+        says = [
+            bash("world 'print(apis.supervisor.show_profile()[\"email\"])'; echo code $?; world; echo code $?"),
+            bash(f"world <<'CODE'\nx = {answer}\nCODE\nworld 'apis.supervisor.complete_task(answer=x)' | tr a-z A-Z"),
+            "I counted them.",
+        ]
+        acted.append(Played(says, {"kind": "appworld", "source": "home_made"}).play(place=place))
+        email = question.meta["made"]["person"]["email"]
+        seen = told(acted[-1])
+        assert seen[0].startswith(f"{email}\ncode 0\nworld runs Python code") and seen[0].endswith("code 1"), seen
+        assert seen[1] == "Execution successful.\nEXECUTION SUCCESSFUL.", seen
+    scores = [each.rollout.grades["score"] for each in acted]
+    assert scores == [1.0, 0.0, 1.0] and [each.rollout.grades["tests"] for each in acted] == [1.0, 0.5, 1.0]
+    assert (round(100 * sum(scores) / 3, 1), 100 * min(scores)) == (66.7, 0.0)  # of tasks, and of the scenario
 
 
 LOOK = """

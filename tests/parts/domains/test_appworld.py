@@ -90,12 +90,21 @@ def test_the_tests_of_a_home_made_task_are_python_and_listed_one_by_one():
 
 
 def test_published_tasks_come_in_whole_scenarios_in_the_order_of_the_seed(published):
+    both = "".join((published / "datasets" / f"{name}.txt").read_text() for name in ("train", "dev"))
+    (published / "datasets" / "both.txt").write_text(both)
     orders = set()
     for seed in range(8):
-        asked = appworld().questions(0, 99, seed)
+        asked = appworld(datasets=["both"]).questions(0, 99, seed)
         assert [q.meta["task_id"][-1] for q in asked] == list("123123")
         orders.add(tuple(q.meta["scenario"] for q in asked))
     assert orders == {("82e2fac",) * 3 + ("0d01c76",) * 3, ("0d01c76",) * 3 + ("82e2fac",) * 3}
+
+
+def test_lists_come_one_behind_the_other_whatever_the_seed(published):
+    """So a split can hold out all of one list, and learn from the others."""
+    for seed in range(8):
+        asked = appworld(datasets=["dev", "train"]).questions(0, 99, seed)
+        assert [q.meta["scenario"] for q in asked] == ["0d01c76"] * 3 + ["82e2fac"] * 3
 
 
 def test_a_published_task_tells_its_instruction_and_never_its_answer(published):
