@@ -82,11 +82,12 @@ def _task(scenario: str, kind: str, which: int, dice: Random) -> Json:
     notes = _notes(tag, dice)
     blanks, answer, private = _drawn(kind, tag, notes, dice)
     first, last = dice.choice(_PEOPLE)
+    email = f"{first}.{last}@example.com".lower()
     return {
         "task_id": f"{scenario}_{which}",
         "kind": kind,
         "instruction": _ASKED[kind].format(**blanks),
-        "person": {"first_name": first, "last_name": last, "email": f"{first}.{last}@example.com".lower(), "phone_number": _PHONE},
+        "person": {"first_name": first, "last_name": last, "email": email, "phone_number": _PHONE},
         "password": f"{dice.randrange(10**8):08d}",
         "notes": notes,
         "answer": answer,

@@ -286,11 +286,12 @@ class Liar:
 
 @pytest.mark.parametrize(
     "changes",
-    [None, [], {"gmail": []}, {"notes": "drop"}, {"notes": [["select"]]}, {"notes": [[1, [], False]]}, {"notes": [["x", 3, False]]}],
+    [None, [], {"gmail": []}, *({"notes": rows} for rows in ("drop", [["select"]], [[1, [], False]], [["x", 3, False]]))],
 )
 def test_a_world_that_says_of_itself_what_cannot_be_comes_to_its_end(changes):
     async def go():
-        world = World(None, "task_1", Liar({"text": "fine", "changes": {"notes": [["insert", [1], False]]}}, {"text": "ha", "changes": changes}), {"notes": ["Note"]})
+        honest = {"text": "fine", "changes": {"notes": [["insert", [1], False]]}}
+        world = World(None, "task_1", Liar(honest, {"text": "ha", "changes": changes}), {"notes": ["Note"]})
         assert await world.called("world", ["1"], "") == "fine"
         with pytest.raises(ToolError, match="what cannot be"):
             await world.called("world", ["2"], "")
