@@ -1,6 +1,7 @@
 """Which files a zygote may see: Python, its C libraries, and what its purpose asks for."""
 
 import glob
+import mimetypes
 import os
 import shutil
 import sys
@@ -35,6 +36,7 @@ def bash() -> str:
 def readable_paths(purpose: Purpose) -> list[str]:
     """Files and folders that a zygote may read, and nothing else is visible to it: Python and its C libraries."""
     paths = {interpreter(), sysconfig.get_path("stdlib"), *(p for p in _SYSTEM), *_real_libraries()}
+    paths |= {path for path in mimetypes.knownfiles if os.path.isfile(path)}  # else to import mimetypes fails with Landlock
     if sys.base_prefix != "/usr":
         paths.add(os.path.join(sys.base_prefix, "lib"))
     if purpose == "grader":

@@ -60,10 +60,15 @@ def python(sandbox: str, *codes: str, **setting: Any) -> list[dict]:
 
 @asynccontextmanager
 async def workspace(
-    sandbox: str, files: Mapping[str, bytes] = {}, packages: tuple[str, ...] = (), disk_mb: int = 32, **opening: Any
+    sandbox: str,
+    files: Mapping[str, bytes] = {},
+    packages: tuple[str, ...] = (),
+    memory_mb: int = 256,
+    disk_mb: int = 32,
+    **opening: Any,
 ) -> AsyncIterator[Workspace]:
     """An open workspace, closed at the end."""
-    made = await jails_of(sandbox).workspace(packages, WorkspaceLimits(memory_mb=256, disk_mb=disk_mb))
+    made = await jails_of(sandbox).workspace(packages, WorkspaceLimits(memory_mb, disk_mb))
     await made.open(files, **opening)
     try:
         yield made

@@ -1,9 +1,8 @@
-"""Commands that reach out of their workspace, stay behind, or fill the machine; each with its control.
+"""Commands that reach out of their workspace, or stay behind; each with its control.
 
 Controls run the same command in the sandbox "none", where nothing is refused.
 """
 
-import asyncio
 import os
 import socket
 import subprocess
@@ -122,7 +121,8 @@ def look_at_a_sibling(sandbox: str) -> tuple[str, bytes]:
 
     async def go():
         async with workspace(sandbox, {"own.txt": CANARY.encode()}) as first, workspace(sandbox) as second:
-            looks = [f"cat {first.folder}/own.txt", "grep -rs canary $HOME/../.. /tmp /proc/*/root", f"echo x > {first.folder}/own.txt"]
+            around = "cat $HOME/../*/own.txt $HOME/../../*/*/own.txt /proc/*/cwd/own.txt"
+            looks = [f"cat {first.folder}/own.txt", around, f"echo x > {first.folder}/own.txt"]
             found = [await second.execute(f"({look}) 2>/dev/null", 60, 10_000) for look in looks]
             return "".join(ran.output for ran in found), (await first.collect(["own.txt"], 100))["own.txt"]
 
@@ -163,7 +163,8 @@ def test_control_somebody_outside_could_be_killed(stand_in):
 
 
 STAY = ["sleep 4{}1 &", "nohup sleep 4{}2 >/dev/null 2>&1 &", "(trap '' TERM HUP INT; sleep 4{}3 & sleep 4{}3) & disown"]
-LEAVE = ["setsid sleep 4{}4 &", "python3 -c 'import os; os.fork() or os.setsid() or os.fork() or os.execlp(\"sleep\", \"sleep\", \"4{}5\")'"]
+DAEMON = "import os; os.fork() or os.setsid() or os.fork() or os.execlp(\"sleep\", \"sleep\", \"4{}5\")"
+LEAVE = ["setsid sleep 4{}4 &", f"python3 -c '{DAEMON}'"]
 
 
 def staying(mark: str) -> list[psutil.Process]:
@@ -181,7 +182,7 @@ def staying(mark: str) -> list[psutil.Process]:
 def test_nothing_outlives_its_command(sandbox):
     mark = str(os.getpid())
     ran = shell(sandbox, *(f"{how.format(*[mark] * 2)}\necho started" for how in [*STAY, *LEAVE]))
-    assert all(each.output.endswith("started\n") for each in ran) and staying(mark) == []
+    assert all("started\n" in each.output for each in ran) and staying(mark) == []
 
 
 def test_control_a_plain_shells_processes_stay():
@@ -194,10 +195,10 @@ def test_control_a_plain_shells_processes_stay():
 
 
 def test_processes_are_counted_for_each_command():
-    bomb = "for i in $(seq 400); do sleep 600 & done; jobs | wc -l"
-    ran, after = shell("namespaces", bomb, "echo fine", timeout_s=120)
-    assert ran.code is None or ran.code != 0 or int(ran.output.split()[-1]) < 100, ran
-    assert after.output == "fine\n"
+    bomb = "import os, time\nfor n in range(400):\n    try:\n        if os.fork() == 0: time.sleep(600)\n"
+    bomb += "    except OSError: break\nprint(n)"
+    first, second = shell("namespaces", *[f"python3 -c '{bomb}'"] * 2)
+    assert 10 < int(first.output) < 64 and second == first
 
 
 FORK_FOREVER = ":(){ :|:& };:"
@@ -206,149 +207,3 @@ FORK_FOREVER = ":(){ :|:& };:"
 def test_a_fork_bomb_ends_with_its_command():
     ran, after = shell("namespaces", f"{FORK_FOREVER}\nwait", "echo fine", timeout_s=2.0)
     assert after.output == "fine\n"
-
-
-EAT = "x = bytearray(400 << 20); print(len(x))"
-
-
-@CONFINED_ONLY
-def test_memory_is_limited(sandbox):
-    (ran,) = shell(sandbox, f"python3 -c '{EAT}'")
-    assert "MemoryError" in ran.output and ran.code == 1
-
-
-@pytest.mark.parametrize("folder", ["$HOME", "/tmp", "/dev/shm"])
-def test_the_disk_can_be_filled_for_oneself_alone(folder):
-    commands = [f"head -c 40M /dev/zero > {folder}/big; ls -s {folder}", f"rm {folder}/big; echo fine > {folder}/x; cat {folder}/x"]
-    ran, after = shell("namespaces", *commands)
-    assert "No space left" in ran.output or "File size limit" in ran.output or ran.code != 0
-    assert after.output == "fine\n"
-
-
-def test_many_files_fill_it_too():
-    ran, after = shell("namespaces", "seq 10000 | xargs touch", "rm -f 1*; echo fine > x; cat x", disk_mb=64)
-    assert "No space left" in ran.output and after.output == "fine\n"
-
-
-def test_on_disk_a_command_that_fills_it_is_ended():
-    fill = "i=0; while true; do head -c 1M /dev/zero > f$i; i=$((i+1)); done"
-    ran, after = shell("landlock", fill, "rm -f f*; echo fine > x; cat x", disk_mb=8)
-    assert ran.code not in (0, None) and "no space left" in ran.output and after.output == "fine\n"
-
-
-@CONFINED_ONLY
-@pytest.mark.parametrize("flood", ["yes", "yes >&2", "cat /dev/zero", "while true; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx; done"])
-def test_huge_output_is_held_to_its_size(sandbox, flood):
-    before = psutil.Process().memory_info().rss
-    ran, after = shell(sandbox, flood, "echo fine", output_chars=1000, timeout_s=5.0)
-    assert 1000 < len(ran.output) < 1100 and "characters left out" in ran.output
-    assert after.output == "fine\n" and psutil.Process().memory_info().rss - before < 50 << 20
-
-
-COLLECT = {
-    "a link": "ln -s {} out.txt",
-    "a link to a folder": "ln -s $(dirname {}) out.txt",
-    "a chain of links": "ln -s {} a; ln -s a out.txt",
-    "a hard link": "ln {} out.txt",
-    "a pipe": "mkfifo out.txt",
-    "a folder": "mkdir out.txt",
-    "a name that is no text": "touch \"$(printf 'out.txt\\377')\"",
-    "a device": "mknod out.txt c 1 5",
-}
-
-
-@CONFINED_ONLY
-def test_only_regular_files_are_collected(sandbox, secret):
-    async def go(command):
-        async with workspace(sandbox) as made:
-            await made.execute(command, 60, 1000)
-            return await made.collect(["*"], 10_000)
-
-    for what, command in COLLECT.items():
-        found = loop().run_until_complete(go(command.format(secret)))
-        assert set(found) <= {"a"} and not any(found.values()), what
-
-
-def test_control_a_regular_file_is_collected(secret):
-    async def go():
-        async with workspace("none") as made:
-            await made.execute(f"cat {secret} > out.txt", 60, 100)
-            return await made.collect(["*"], 10_000)
-
-    assert loop().run_until_complete(go()) == {"out.txt": CANARY.encode()}
-
-
-@CONFINED_ONLY
-def test_deep_folders_and_closed_ones_are_no_trouble(sandbox):
-    async def go():
-        async with workspace(sandbox) as made:
-            deep = "import os\nfor _ in range(1500):\n    os.mkdir('d'); os.chdir('d')\nopen('x', 'w')"
-            await made.execute(f'python3 -c "{deep}"; mkdir -m 000 closed; touch kept; chmod 000 kept', 60, 1000)
-            return await made.collect(["*"], 10_000)
-
-    assert set(loop().run_until_complete(go())) <= {"kept", "d/" * 1500 + "x"}
-
-
-FORGE = """
-import json, os
-os.umask(0)
-os.chdir(os.environ['CALLS'])
-bell = os.open('bell', os.O_WRONLY)
-def ring(name, body=None, answer=True):
-    if body is not None:
-        open(name, 'wb').write(body)
-    if answer:
-        os.mkfifo(name + '.answer')
-        os.open(name + '.answer', os.O_RDWR)
-    os.write(bell, name.encode() + b'\\n')
-os.write(bell, b'x' * 60000 + b'\\n' + b'\\n' * 1000 + b'../../etc/passwd\\n')
-ring('0' * 16)
-os.symlink('/etc/passwd', '1' * 16); ring('1' * 16)
-ring('2' * 16, b'x' * (1 << 20))
-ring('3' * 16, b'[' * 100000)
-ring('4' * 16, b'{"name": "agent", "argv": [1], "stdin": ""}')
-ring('5' * 16, b'{"name": "agent", "argv": [], "stdin": ""}', answer=False)
-os.mkfifo('6' * 16); ring('6' * 16)
-ring('7' * 16, b'{"name": "agent", "argv": ["\\\\ud800"], "stdin": ""}')
-ring('8' * 16, b'{"name": "unserved", "argv": [], "stdin": ""}')
-print(os.popen('agent last').read())
-"""
-
-
-@CONFINED_ONLY
-def test_forged_calls_are_dropped(sandbox):
-    heard = []
-
-    async def called(name, argv, stdin):
-        heard.append((name, argv, stdin))
-        return "heard"
-
-    forging, after = shell(
-        sandbox, "python3 forge.py", "agent after", files={"forge.py": FORGE.encode()}, commands=("agent",), called=called
-    )
-    assert heard == [("agent", ["?"], ""), ("agent", ["last"], ""), ("agent", ["after"], "")], forging
-    assert forging.output.strip() == "heard" and after.output == "heard\n"
-
-
-@CONFINED_ONLY
-def test_a_flood_of_calls_is_refused_beyond_a_few(sandbox):
-    async def go():
-        over, heard = asyncio.Event(), []
-
-        async def called(name, argv, stdin):
-            heard.append(argv[0])
-            await over.wait()
-            return "answered"
-
-        async with workspace(sandbox, commands=("agent",), called=called) as made:
-            flood = made.execute("for i in $(seq 24); do agent $i > $i 2>&1 & done; wait", 120, 1000)
-            flooding = asyncio.ensure_future(flood)
-            await made.execute("until [ \"$(cat [0-9]* 2>/dev/null | grep -c 'at once')\" = 8 ]; do :; done", 120, 1000)
-            at_once = len(heard)
-            over.set()
-            await flooding
-            return at_once, await made.execute("cat [0-9]* | sort | uniq -c; agent after", 60, 1000)
-
-    at_once, after = loop().run_until_complete(go())
-    told = [line.split(maxsplit=1) for line in after.output.splitlines()]
-    assert at_once == 16 and told == [["8", "agent: more than 16 calls at once"], ["16", "answered"], ["answered"]]
