@@ -8,7 +8,8 @@ _THEIRS = r"response|reply|answer|command|call|action|draft|proposal|attempt|rea
 _VOICE = re.compile(
     rf"""\b(?:
       (?:the|this|that|its|his|her|their|your|my)\s+(?:\w+\s+)?(?:draft|proposal|replacement|rejected\s+\w+)\b
-    | the\s+(?:proposed|drafted|submitted|suggested|original|rejected|student['’]s|student|model['’]s|model|assistant['’]s)\s+(?:{_THEIRS})\b
+    | the\s+(?:proposed|drafted|submitted|suggested|original|rejected)\s+(?:{_THEIRS})\b
+    | the\s+(?:student['’]s|student|model['’]s|model|assistant['’]s)\s+(?:{_THEIRS})\b
     | (?:the|this|a)\s+(?:student|reviewer|assistant)\b
     | students?['’]?s?\s+(?:{_THEIRS})\b
     | as\s+(?:a|the)\s+reviewer\b

@@ -139,7 +139,8 @@ def test_a_reviewer_cannot_forge_a_message(forged):
 def test_a_reviewer_that_hangs_is_not_asked_again_in_this_rollout():
     played = Played([verdict(), LMError("timeout", "no reply within 60 s")])
     reviewed = played.play(LS, SORT, LS)
-    assert [(each.trouble, each.tries, each.verdict) for each in reviewed] == [("", 1, "pass"), ("timeout", 1, "pass"), ("timeout", 0, "pass")]
+    assert [(each.trouble, each.tries) for each in reviewed] == [("", 1), ("timeout", 1), ("timeout", 0)]
+    assert {each.verdict for each in reviewed} == {"pass"}
     assert reviewed[1].reason == "no reply within 60 s" and len(played.lm.asked) == 2
 
 
