@@ -74,13 +74,13 @@ def test_reward_and_terms_are_means_over_proposals():
 
 
 def test_every_arm_is_rewarded_by_the_weights_of_sft():
-    """rl_task_only was weighed by its own, 0 for all but the task score: equal edits had a lower reward by construction."""
+    """An arm trained on the task score alone was weighed by its own, 0 for all but the task score: equal edits had a lower reward by construction."""
     same = trial(MAX, 1.0, task_score=1.0, completed=1.0)
-    study = Training(arm("sft", same), arm("rl_task_only", same))
+    study = Training(arm("sft", same), arm("rl_first", same))
     for row in study.rows["reward_terms"][2:]:
         row["weight"] = {"task_score": 1.0, "completed": 0.0}[row["term"]]
     exhibit = study.exhibit("mini")
-    assert [cell(exhibit, "rl_task_only", c) for c in ("reward", "reward_difference")] == [1.0, 0.0]
+    assert [cell(exhibit, "rl_first", c) for c in ("reward", "reward_difference")] == [1.0, 0.0]
 
 
 def test_bare_dumps_hard_coded_answers_and_idle_harnesses_are_shares_of_all_proposals():
@@ -106,7 +106,7 @@ def test_demonstrations_count_for_every_arm_and_what_rl_made_for_its_own_alone()
     study.grpo("rl_0", MIN)
     study.grpo("multistep_0", DUMP)
     exhibit = study.exhibit("mini")
-    assert [cell(exhibit, row, "copied") for row in ("base", "rl", "multistep")] == [0.5, 1.0, 0.5]
+    assert [cell(exhibit, row, "copied") for row in ("base", "rl", "multistep_0")] == [0.5, 1.0, 0.5]
     assert cell(exhibit, "rl", "uncopied") is None
     assert [cell(exhibit, row, "uncopied_families") for row in ("base", "rl")] == [1, 0], "families left out are told"
 
@@ -129,7 +129,7 @@ def test_curves_follow_updates_through_the_segments():
     assert [value(exhibit, f"rl / rl_0 / {u}", "reward") for u in (1, 2, 3)] == [0.25, 0.5, 0.75]
     made = {panel.title: panel for panel in plot(exhibit, exhibit.block.figure, "update").panels}
     assert list(made) == ["reward"]
-    assert {curve.label for curve in made["reward"].curves} == {"single-step RL, seed 0", "multistep RL, seed 0"}
+    assert {curve.label for curve in made["reward"].curves} == {"single-step RL, seed 0", "multistep RL"}
 
 
 def test_long_curves_are_means_over_stretches():
