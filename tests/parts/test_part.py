@@ -9,6 +9,14 @@ EXAMPLES = {
     "families/reasoning_gym": {"name": "maze", "format": "varied"},
     "families/multihop_qa": {"name": "hotpotqa", "source": "hub"},
     "families/practice": {"name": "sum_list"},
+    "detectors/all_of": {"detectors": [{"kind": "tool_called", "names": ["look"]}]},
+    "detectors/any_of": {"detectors": [{"kind": "command_matches", "pattern": "^cat"}]},
+    "detectors/answer_matches": {"pattern": "done"},
+    "detectors/checked_before_answer": {"checks": "^cat"},
+    "detectors/command_matches": {"pattern": ["python", "rdkit"]},
+    "detectors/observed_then": {"then": "^cat"},
+    "detectors/read_before_write": {"reads": "^cat", "writes": ">"},
+    "detectors/tool_called": {"names": ["look"]},
 }
 
 

@@ -141,7 +141,7 @@ def test_extends_holds_names(problems):
 
 
 def test_a_file_without_a_plan_lists_the_plans(problems):
-    assert problems("rounds: 1\n") == "specs/mine.yaml:1:1: plan is missing (one of: adaptation, evaluation, training)"
+    assert problems("rounds: 1\n") == "specs/mine.yaml:1:1: plan is missing (one of: adaptation, evaluation, training, distillation)"
     assert problems("plan: adaptatoin\n") == (
         "specs/mine.yaml:1:1: there is no plan 'adaptatoin' (did you mean 'adaptation'?)"
     )

@@ -174,7 +174,10 @@ LINKS = {
     "completions -> updates": "select count(*) from completions join updates using (step_key, update)",
     "updates -> checkpoints": "select count(*) from updates join checkpoints using (step_key)",
     "trajectories -> questions": "select count(*) from trajectories join questions using (question_id)",
-    "turns -> trajectories": "select count(*) from turns join trajectories using (step_key, question_id)",
+    "turns -> trajectories": "select count(*) from turns join trajectories using (step_key, question_id, repeat)",
+    "kept_trajectories -> questions": "select count(*) from kept_trajectories join questions using (question_id)",
+    "bank_components -> steps": "select count(*) from bank_components join steps using (step_key)",
+    "behaviours -> questions": "select count(*) from behaviours join questions using (question_id)",
     "turns -> texts": "select count(*) from turns join texts on digest = accepted",
     "benchmark_scores -> steps": "select count(*) from benchmark_scores join steps using (step_key)",
 }  # fmt: skip
@@ -202,6 +205,9 @@ def linked(tmp_path_factory):
         "checkpoints": [{"role": "proposer"}],
         "trajectories": [{"question_id": "q1"}],
         "turns": [{"question_id": "q1", "turn": 0, "accepted": said}],
+        "kept_trajectories": [{"question_id": "q1", "kept": True}],
+        "bank_components": [{"path": "memory.md", "action": "added"}],
+        "behaviours": [{"question_id": "q1", "pattern": "reads", "shown": True}],
         "benchmark_scores": [{"benchmark": "b", "metric": "m", "value": 1.0}],
     }
     one = rollout(1)
