@@ -14,7 +14,7 @@ EXAMPLES = {
     "detectors/answer_matches": {"pattern": "done"},
     "detectors/checked_before_answer": {"checks": "^cat"},
     "detectors/command_matches": {"pattern": ["python", "rdkit"]},
-    "detectors/observed_then": {"then": "^cat"},
+    "detectors/observed_then": {"first": "^ls", "then": "^cat"},
     "detectors/read_before_write": {"reads": "^cat", "writes": ">"},
     "detectors/tool_called": {"names": ["look"]},
 }
