@@ -1,6 +1,7 @@
 """What language models made of rules have in common: a reply is a function of its request."""
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import ClassVar, Self
 
@@ -12,7 +13,7 @@ from hbench.engines.scripted import spoken
 CONTEXT = 120_000  # characters of a request; every model has such a limit
 
 
-class OfRules:
+class OfRules(ABC):
     """name, version: as in spec/model_block.py; the version is raised when the same request gets another reply."""
 
     name: ClassVar[str]
@@ -26,9 +27,9 @@ class OfRules:
             raise HbenchError(f"no rule-based model {wanted[0]} of version {wanted[1]}: {cls.name} {cls.version} is here")
         return cls()
 
+    @abstractmethod
     def said(self, request: Request) -> str:
         """The whole reply, before limits and stop texts cut it."""
-        raise NotImplementedError
 
     async def generate(self, requests: Sequence[Request]) -> list[Reply | LMError]:
         return [self._reply(request) for request in requests]

@@ -6,7 +6,7 @@ from typing import Any
 from hbench.core.digest import Json
 from hbench.plan.layout import Layout, Tag
 from hbench.plan.step import Port, Step
-from hbench.spec.distillation import GivenBank, GivenGuidance
+from hbench.spec.acting import GivenBank, GivenGuidance
 
 
 @dataclass(frozen=True)

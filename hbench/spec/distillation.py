@@ -2,53 +2,18 @@
 
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import (
-    AfterValidator,
-    BeforeValidator,
-    Discriminator,
-    Field,
-    Tag,
-    ValidationError,
-    ValidationInfo,
-    WithJsonSchema,
-    field_validator,
-    model_validator,
-)
+from pydantic import BeforeValidator, Field, ValidationInfo, WithJsonSchema, field_validator, model_validator
 
-from hbench.core import bank as banks
-from hbench.core import guidance as kept
 from hbench.core.digest import Json
 from hbench.core.model import ModelRef
-from hbench.parts.part import Part, find, kinds
+from hbench.parts.part import Part
+from hbench.spec.acting import Bank, OutsideBlock, ReviewBlock, TargetBlock, asked
 from hbench.spec.block import Block, Number, Whole, wrong
-from hbench.spec.files import FolderName, FolderSource, PromptName
-from hbench.spec.laid_over import laid_over
 from hbench.spec.model_block import ModelBlock
+from hbench.spec.part_fields import laid_over, part_of
 from hbench.spec.problems import did_you_mean
 from hbench.spec.schema import Experiment, HeldOut, check_grade
-from hbench.spec.training import SftBlock, Optimised
-
-
-def _part_of(sort: str, default: str | None = None) -> Any:
-    """A field that holds a part of that sort: a block with its kind, or the kind alone."""
-
-    def made(value: Any) -> Any:
-        if isinstance(value, Part):
-            return value
-        block = {"kind": value} if isinstance(value, str) else value
-        kind = block.get("kind", default) if isinstance(block, dict) else None
-        if kind not in kinds(sort):
-            hint = did_you_mean(str(kind), kinds(sort)) or f"there are: {', '.join(kinds(sort))}"
-            raise wrong(f"there is no kind '{kind}' in parts/{sort}", hint)
-        try:
-            return find(sort, kind).model_validate({**block, "kind": kind})
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            place = ".".join(str(part) for part in first["loc"])
-            raise wrong(f"{place}: {first['msg'].removeprefix('Value error, ')}" if place else first["msg"]) from None
-
-    schema = {"anyOf": [{"type": "string"}, {"type": "object", "properties": {"kind": {"type": "string"}}}]}
-    return Annotated[Part, BeforeValidator(made), WithJsonSchema(schema)]
+from hbench.spec.training import Optimised, SftBlock, goes_on
 
 
 def _domain(entry: Any, info: ValidationInfo) -> Any:
@@ -91,137 +56,6 @@ class DistillationSplits(OwnSplits):
         return {name: value for name, value in super().to_json().items() if name != "of" or value}
 
 
-class TargetBlock(Block):
-    """The target harness h: a fixed prompt and one `execute` tool. It is what the student is deployed with."""
-
-    prompt: PromptName = Field("student/execute", description="Template, prompts/<name>.j2.")
-    call: _part_of("calls") = Field(  # type: ignore[valid-type]
-        {"kind": "fenced"}, description="How a tool call is written: fenced for small models, tool_call for those that know one."
-    )
-    turns: Whole = Field(40, ge=1, description="Most turns of a rollout; 40 are the paper's.")
-    observation_chars: Whole = Field(8000, ge=40, description="Characters of one observation; its middle is cut.")
-    command_s: Number = Field(30.0, gt=0, description="Seconds of one command.")
-    memory_mb: Whole = Field(1024, ge=16, description="Memory of each process in the workspace.")
-    disk_mb: Whole = Field(256, ge=1, description="Size of the workspace, which lies in memory where the jail allows it.")
-    agent: bool = Field(False, description='Whether the workspace has the command `agent "TASK"`, a one-level sub-agent.')
-
-
-class OutsideBlock(Block):
-    """An agent of somebody else's in place of the target harness: a program that runs with your rights, not in the jail."""
-
-    command: tuple[str, ...] = Field(
-        min_length=1, description="Words of the command; {instruction} and {workspace} are filled in. No shell reads it."
-    )
-    wall_s: Number = Field(1800.0, gt=0, description="Seconds of one rollout.")
-
-
-class CommandBlock(Block):
-    """A coding agent of somebody else's as evolver: runs with your rights on a copy of training traces alone."""
-
-    kind: Literal["command"] = Field(description="A program outside of hbench.")
-    command: tuple[str, ...] = Field(min_length=1, description="Words of the command; {workspace} is filled in. No shell reads it.")
-    wall_s: Number = Field(3600.0, gt=0, description="Seconds of one round.")
-
-
-def _evolver_kind(value: Any) -> str:
-    kind = value.get("kind") if isinstance(value, dict) else getattr(value, "kind", None)
-    return "kind=command" if kind == "command" else "kind=model"
-
-
-Evolver = Annotated[
-    Annotated[CommandBlock, Tag("kind=command")] | Annotated[ModelBlock, Tag("kind=model")], Discriminator(_evolver_kind)
-]
-
-
-def _holds(what: Any, word: str) -> AfterValidator:
-    """what: the module that knows what is wrong with such files. word: what the folder is to be."""
-
-    def checked(folder: FolderSource) -> FolderSource:
-        if found := what.problems(folder.texts):
-            raise wrong(f"{folder.name} is no {word}: {found[0]}", f"and {len(found) - 1} more" if found[1:] else "")
-        return folder
-
-    return AfterValidator(checked)
-
-
-BankFolder = Annotated[FolderName, _holds(banks, "bank")]
-GuidanceFolder = Annotated[FolderName, _holds(kept, "guidance")]
-
-
-class GivenBank(Block):
-    """A bank that lies in a folder."""
-
-    kind: Literal["given"] = Field(description="A bank in a folder.")
-    folder: BankFolder = Field(description="Folder under specs/, e.g. banks/files.")
-
-
-class EvolvedBank(Block):
-    """A bank made in rounds of analysing failed training rollouts and revising components."""
-
-    kind: Literal["evolved"] = Field(description="A bank made from failures of training rollouts.")
-    evolver: Evolver = Field(description="A model, or {kind: command, command: [...]}.")
-    rounds: Whole = Field(3, ge=1, description="Rounds; 3 are the paper's.")
-    start: BankFolder | None = Field(None, description="The bank to begin with; default: an empty one.")
-    notes: PromptName = Field("evolver/notes", description="Prompt of the notes on one failed rollout.")
-    prompt: PromptName = Field("evolver/edit", description="Prompt of the edits that the notes ask for.")
-
-
-Bank = Annotated[GivenBank | EvolvedBank, Field(discriminator="kind")]
-
-
-class GivenGuidance(Block):
-    """Guidance that lies in a folder."""
-
-    kind: Literal["given"] = Field(description="Guidance in a folder.")
-    folder: GuidanceFolder = Field(description="Folder under specs/, e.g. guidance/files.")
-
-
-class WrittenGuidance(Block):
-    """Guidance that a model writes from a bank."""
-
-    kind: Literal["written"] = Field(description="Guidance translated from a bank by a model.")
-    bank: Bank = Field(description="The bank to translate.")
-    writer: ModelBlock = Field(description="The model that translates.")
-    prompt: PromptName = Field("guidance/translate", description="Template, prompts/<name>.j2.")
-
-
-Guidance = Annotated[GivenGuidance | WrittenGuidance, Field(discriminator="kind")]
-
-
-class WhenBlock(Block):
-    """Which turns are reviewed."""
-
-    kind: Literal["always", "checks", "turns"] = Field(
-        "always", description="always; only where a check of the guidance finds something; or only at given turns."
-    )
-    turns: tuple[Whole, ...] = Field((), description="Those turns, from 0.")
-
-    @model_validator(mode="after")
-    def _turns_are_named(self) -> Self:
-        if (self.kind == "turns") != bool(self.turns):
-            raise wrong("turns belong to kind: turns, and that needs some")
-        return self
-
-
-class ReviewBlock(Block):
-    """A reviewer that passes or replaces each response before it is executed (agent-as-harness)."""
-
-    reviewer: ModelBlock = Field(description="The model that reviews.")
-    prompt: PromptName = Field("reviewer/guided", description="How a review session opens; reviewer/generic without guidance.")
-    turn_prompt: PromptName = Field("reviewer/turn", description="What the reviewer is shown each turn.")
-    guidance: Guidance | None = Field(None, description="K, which only the reviewer reads; null: a generic review.")
-    budget: Whole = Field(5, ge=0, description="Replacements a rollout; past it every turn passes. 5 are the paper's.")
-    tries: Whole = Field(3, ge=1, description="Tries for a well-formed verdict; past them the turn passes.")
-    oracle: bool = Field(False, description="Whether the reviewer is told the right answer: an ablation.")
-    when: WhenBlock = Field(default_factory=WhenBlock, description="Which turns are reviewed.")
-
-    @model_validator(mode="after")
-    def _checks_are_there(self) -> Self:
-        if self.when.kind == "checks" and self.guidance is None:
-            raise wrong("when: checks needs guidance, whose checks they are")
-        return self
-
-
 class CollectBlock(Block):
     """Under which condition the training trajectories are made."""
 
@@ -249,7 +83,7 @@ class DistilBlock(Block):
 
     collect: CollectBlock = Field(default_factory=CollectBlock, description="How the trajectories are made.")
     domains: tuple[DomainEntry, ...] = Field((), description="Domains whose trajectories train one adapter; default: `domain`.")
-    keep: tuple[_part_of("filters"), ...] = Field(  # type: ignore[valid-type]
+    keep: tuple[part_of("filters"), ...] = Field(  # type: ignore[valid-type]
         ({"kind": "succeeded"}, {"kind": "no_leak"}), description="Filters; a trajectory goes on when it passes all."
     )
     hide: Literal["voice", "reasoning", "none"] = Field(
@@ -269,14 +103,10 @@ class DistilBlock(Block):
             return self
         if self.collect.review is None:
             raise wrong("dpo learns from replaced responses, and nobody reviews", "give collect.review, or dpo: null")
-        if self.dpo.start == "base" or self.dpo.lora is None:
-            return self
-        if self.sft.lora is None:
-            raise wrong("dpo.lora: an adapter on weights that SFT trained whole is not kept apart", "set dpo.lora to null")
-        for name in ("rank", "alpha", "targets"):
-            had, wanted = getattr(self.sft.lora, name), getattr(self.dpo.lora, name)
-            if had != wanted:
-                raise wrong(f"dpo.lora.{name} is {wanted}, but the SFT adapter it goes on from has {had}")
+        if self.dpo.start == "sft":
+            if self.dpo.lora and self.sft.lora is None:
+                raise wrong("dpo.lora: an adapter on weights that SFT trained whole is not kept apart", "set dpo.lora to null")
+            goes_on("dpo", self.dpo, self.sft)
         return self
 
 
@@ -295,7 +125,7 @@ class DistillationSpec(Experiment):
     bank: Bank | None = Field(None, description="h*, run as code while it is measured; null: plain h.")
     review: ReviewBlock | None = Field(None, description="Who reviews while it is measured; null: nobody.")
     train: DistilBlock | None = Field(None, description="How the student is trained first; null: not at all.")
-    behaviours: dict[str, _part_of("detectors")] = Field(  # type: ignore[valid-type]
+    behaviours: dict[str, part_of("detectors")] = Field(  # type: ignore[valid-type]
         {}, description="Pattern -> what detects it in a trajectory."
     )
 
@@ -344,21 +174,9 @@ class DistillationSpec(Experiment):
 
     def models(self) -> list[ModelRef]:
         """Student, reviewers, evolvers and writers, of what is measured and of what is collected."""
-        found = [self.student.ref("student"), *_asked(self.bank), *_asked(self.review)]
+        found = [self.student.ref("student"), *asked(self.bank), *asked(self.review)]
         if self.train:
             collect = self.train.collect
             found += [collect.student.ref("student")] if collect.student else []
-            found += [*_asked(collect.bank), *_asked(collect.review)]
+            found += [*asked(collect.bank), *asked(collect.review)]
         return found
-
-
-def _asked(block: Any) -> list[ModelRef]:
-    """The models of a bank, guidance or review."""
-    if isinstance(block, ReviewBlock):
-        return [block.reviewer.ref("reviewer"), *_asked(block.guidance)]
-    if isinstance(block, WrittenGuidance):
-        return [block.writer.ref("writer"), *_asked(block.bank)]
-    if isinstance(block, EvolvedBank) and not isinstance(block.evolver, CommandBlock):
-        return [block.evolver.ref("evolver")]
-    return []
-

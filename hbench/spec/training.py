@@ -15,8 +15,8 @@ from hbench.core.model import ModelRef
 from hbench.parts.part import Part
 from hbench.spec.block import Block, Number, Whole, wrong
 from hbench.spec.files import HarnessName, PromptName
-from hbench.spec.laid_over import laid_over
 from hbench.spec.model_block import ModelBlock, WeightsBlock
+from hbench.spec.part_fields import laid_over
 from hbench.spec.schema import AdaptationSpec, check_grade
 
 
@@ -149,6 +149,16 @@ class KeepBlock(Block):
     margin: Number = Field(0.0, ge=0, description="By how much the score must exceed the parent's.")
 
 
+def goes_on(field: str, further: Optimised, sft: SftBlock) -> None:
+    """Raises an author's mistake where `further` has another adapter than the SFT that it goes on from."""
+    if not (sft.lora and further.lora):
+        return
+    for name in ("rank", "alpha", "targets"):
+        had, wanted = getattr(sft.lora, name), getattr(further.lora, name)
+        if had != wanted:
+            raise wrong(f"{field}.lora.{name} is {wanted}, but the SFT adapter it goes on from has {had}")
+
+
 class TrainBlock(Block):
     """How the proposer is trained."""
 
@@ -176,23 +186,14 @@ class TrainBlock(Block):
         if self.grpo and self.grpo.kl and (self.grpo.lora is None or self.grpo.lora.from_layer):
             raise wrong("grpo.kl needs an adapter on every layer", "give lora without from_layer, or kl: 0")
         if self.grpo and self.grpo.start == "sft":
-            self._goes_on("grpo", self.grpo)
+            goes_on("grpo", self.grpo, self.sft)
         if self.sft_more:
-            self._goes_on("sft_more", self.sft_more)
+            goes_on("sft_more", self.sft_more, self.sft)
         if self.grpo and self.grpo.harnesses and not self.grpo.stronger:
             raise wrong("grpo.harnesses are parents of no context", "set grpo.stronger to their share of the contexts")
         if self.grpo and self.grpo.stronger and not (self.grpo.harnesses or self.demonstrate):
             raise wrong("grpo.stronger needs stronger parents", "name them under grpo.harnesses, or demonstrate")
         return self
-
-    def _goes_on(self, field: str, further: Optimised) -> None:
-        """Raises an author's mistake where `further` has another adapter than the SFT that it goes on from."""
-        if not (self.sft and self.sft.lora and further.lora):
-            return
-        for name in ("rank", "alpha", "targets"):
-            had, wanted = getattr(self.sft.lora, name), getattr(further.lora, name)
-            if had != wanted:
-                raise wrong(f"{field}.lora.{name} is {wanted}, but the SFT adapter it goes on from has {had}")
 
 
 class TrainingSpec(AdaptationSpec):

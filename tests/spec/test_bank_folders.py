@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from hbench.spec.distillation import GivenBank, GivenGuidance
+from hbench.spec.acting import GivenBank, GivenGuidance
 from hbench.spec.files import forget
 
 

@@ -61,6 +61,9 @@ async def start_zygote(sandbox: str, purpose: start.Purpose, packages: Sequence[
     """A warm zygote by the first recipe that works here. Raises HbenchError, saying what to do, when none does."""
     reasons = []
     for recipe in start.recipes(sandbox, purpose):
+        if trouble := start.covered(recipe, purpose, packages):
+            reasons.append(f"{recipe.sandbox}: {trouble}")
+            continue
         zygote = Zygote(recipe, purpose, packages)
         try:
             await zygote.start()

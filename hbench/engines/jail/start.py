@@ -12,7 +12,7 @@ from hbench.engines.jail.bubblewrap import INSIDE, bubblewrap
 from hbench.engines.jail.recipe import Purpose, Recipe, recipes
 from hbench.engines.jail.visible import around, hidden_paths, interpreter, lies_in, readable_paths, site_packages, without
 
-__all__ = ["Purpose", "Recipe", "command", "environment", "home_of", "readable_paths", "recipes", "wrapped"]
+__all__ = ["Purpose", "Recipe", "command", "covered", "environment", "home_of", "readable_paths", "recipes", "wrapped"]
 _ONE_THREAD = {name: "1" for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")}
 
 
@@ -35,6 +35,14 @@ def command(recipe: Recipe, purpose: Purpose, packages: Sequence[str] = ()) -> l
     boot = f"import sys; sys.path.insert(0, {home!r}); from inside.zygote import main; main()"
     python = [interpreter(), "-s", "-S", "-P", "-B", "-X", "utf8", "-c", boot, json.dumps(setting)]
     return wrapped(recipe, purpose, readable, python)
+
+
+def covered(recipe: Recipe, purpose: Purpose, packages: Sequence[str]) -> str:
+    """Why a workspace of this recipe would not see what it needs; "" where it does. Its /tmp is its own."""
+    if purpose != "workspace" or recipe.sandbox != "namespaces":
+        return ""
+    found = next((path for path in (interpreter(), *packages) if path.startswith("/tmp/")), "")
+    return f"{found} lies under /tmp, which a workspace has for itself: install hbench in another folder" if found else ""
 
 
 def wrapped(recipe: Recipe, purpose: Purpose, readable: list[str], words: list[str]) -> list[str]:

@@ -7,6 +7,7 @@ import pytest
 from hbench.core.failure import HbenchError, LimitReached, StepError, ToolError
 from hbench.core.trajectory import Ran
 from hbench.engines.jail.command_run import CommandRun
+from hbench.engines.jail.pool import start_zygote
 from tests.engines.jail.lab import CONFINED, jails_of, loop, shell, workspace
 
 ALL = pytest.mark.parametrize("sandbox", [*CONFINED, "none"])
@@ -252,3 +253,13 @@ def test_one_that_was_never_opened_can_be_closed():
 
 async def _close_unopened():
     await (await jails_of("auto").workspace()).close()
+
+
+def test_packages_that_the_workspaces_own_tmp_would_cover_are_told():
+    """In a clone under /tmp a student was told that no openpyxl is there."""
+
+    async def go():
+        with pytest.raises(HbenchError, match="/tmp/venv/openpyxl lies under /tmp"):
+            await start_zygote("namespaces", "workspace", ["/tmp/venv/openpyxl"])
+
+    loop().run_until_complete(go())

@@ -11,7 +11,7 @@ import types
 
 from . import harness, kernel, seccomp, wire
 from .confine import PROCESSES
-from .tree import count_apart, wait_in_parent
+from .tree import settle, wait_in_parent
 
 OWN_TREE = True
 SHELL = False
@@ -49,13 +49,7 @@ def _enter_own_tree(jail) -> None:
     kernel.leave("mount", "pid", "ipc")
     kernel.mount_folder(TEMPORARY, FOLDER_MB)
     wait_in_parent()
-    if jail.user is not None:
-        kernel.become(jail.user)
-    count_apart()
-    kernel.drop_capabilities()
-    kernel.die_with_parent()
-    wait_in_parent()
-    os.setsid()
+    settle(jail.user)
     os.chdir(TEMPORARY)
 
 

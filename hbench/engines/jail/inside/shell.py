@@ -7,7 +7,7 @@ import signal
 from . import kernel, landlock, seccomp
 from .confine import DEVICES
 from .ground import TOOLS, Place
-from .tree import count_apart, exit_code, wait_in_parent
+from .tree import exit_code, settle, wait_in_parent
 
 OPEN_FILES = 256
 PROCESSES = 64
@@ -62,13 +62,7 @@ def _follow(run: dict, place: Place, jail, folder: str, session: int) -> None:
         wait_in_parent()
         _lay_processes(jail)
         _expect_death()
-        if jail.user is not None:
-            kernel.become(jail.user)
-        count_apart()
-        kernel.drop_capabilities()
-        kernel.die_with_parent()
-        wait_in_parent()
-        os.setsid()
+        settle(jail.user)
     else:
         _wait_for_group(session)
     os.chdir(place.workspace)

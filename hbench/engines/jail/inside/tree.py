@@ -23,7 +23,18 @@ def exit_code(status: int) -> int:
     return code if code >= 0 else 128 - code
 
 
-def count_apart() -> None:
+def settle(user: int | None) -> None:
+    """In the first process of a new tree: gives up what only making it needed, and returns in the second, its own leader."""
+    if user is not None:
+        kernel.become(user)
+    _count_apart()
+    kernel.drop_capabilities()
+    kernel.die_with_parent()
+    wait_in_parent()
+    os.setsid()
+
+
+def _count_apart() -> None:
     """A user namespace, so that the limit on processes counts this tree's own and nobody else's."""
     try:
         kernel.leave("user")
