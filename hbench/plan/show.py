@@ -57,25 +57,25 @@ def _step_lines(plan: Plan, states: Mapping[str, str], every: bool) -> list[str]
         if every or (len(labels) <= LONG and len({label.family for label in labels}) == 1):
             lines += [_line(label.label, by_id[label.step_id].kind, label.step_id[:8], states[label.step_id]) for label in labels]
         else:
-            lines += _purpose_lines(labels, by_id, states)
+            lines += _purpose_lines(labels, by_id, states, "domains" if plan.spec.plan == "distillation" else "families")
     return lines
 
 
-def _purpose_lines(labels: Sequence[Label], by_id: Mapping[str, Step], states: Mapping[str, str]) -> list[str]:
-    """One line for all steps of one purpose; --every tells each."""
+def _purpose_lines(labels: Sequence[Label], by_id: Mapping[str, Step], states: Mapping[str, str], several: str) -> list[str]:
+    """One line for all steps of one purpose; --every tells each. several: what steps may differ in, in words."""
     alike: dict[tuple[str, str], list[Label]] = defaultdict(list)
     for label in labels:
         alike[label.purpose, by_id[label.step_id].kind].append(label)
     lines = []
     for (purpose, kind), found in alike.items():
         families = len({label.family for label in found})
-        told = f"{purpose}, {len(found)} steps" + (f", {families} families" if families > 1 else "")
+        told = f"{purpose}, {len(found)} steps" + (f", {families} {several}" if families > 1 else "")
         lines.append(_line(found[0].label if len(found) == 1 else told, kind, "", _tally(states[x.step_id] for x in found)))
     return lines
 
 
 def _line(what: str, kind: str, step: str, state: str) -> str:
-    return f"  {what:<42} {kind:<11} {step:<8}  {state}"
+    return f"  {what:<42} {kind:<17} {step:<8}  {state}"
 
 
 def _bound_lines(plan: Plan, states: Mapping[str, str]) -> list[str]:

@@ -9,9 +9,13 @@ from pydantic_core import PydanticCustomError
 from hbench.core.digest import Json
 
 
-def wrong(what: str, hint: str = "", incomplete: bool = False) -> PydanticCustomError:
-    """An author's mistake found by a validator: raise it. incomplete: a fragment may leave this to others."""
-    return PydanticCustomError("hbench", "{what}", {"what": what, "hint": hint, "incomplete": incomplete})
+def wrong(what: str, hint: str = "", incomplete: bool = False, without: str = "") -> PydanticCustomError:
+    """An author's mistake found by a validator: raise it. incomplete: a fragment may leave this to others.
+
+    without: the field that is not there for it; where that has a problem of its own, this one says nothing new.
+    """
+    told = {"what": what, "hint": hint, "incomplete": incomplete, "without": without}
+    return PydanticCustomError("hbench", "{what}", told)
 
 
 def _no_truth(value: Any) -> Any:

@@ -39,7 +39,7 @@ def laid_over(entry: Any, base: Any, field: str, sort: str) -> Any:
     if isinstance(entry, Part):
         return entry
     if base is None:
-        raise wrong(f"a {field}'s name needs `{field}` to be laid on", incomplete=True)
+        raise wrong(f"a {field}'s name needs `{field}` to be laid on", incomplete=True, without=field)
     block = {"name": entry} if isinstance(entry, str) else entry
     if not isinstance(block, dict):
         raise wrong(f"expected a {field}'s name or block, got {entry!r}")

@@ -227,7 +227,7 @@ class TrainingSpec(AdaptationSpec):
         if field and getattr(value, field) is None:
             raise wrong(f"proposer.output is {output}, but there is no train.{field}")
         if field and not (practised if rl and output == "rl" else seen):
-            raise wrong("there are no families to train on", "name them under seen")
+            raise wrong("there are no families to train on", "name them under seen", without="seen")
         if output and rl and rl.stronger and not rl.harnesses and (other := sorted(practised - seen)):
             raise wrong(
                 f"grpo.stronger: nobody demonstrates {other[0]}, so it has no stronger parent",

@@ -50,10 +50,12 @@ def _without_unset(tree: Tree) -> tuple[Tree, list[Problem]]:
 
 def problems_of(error: ValidationError, made: type[BaseModel], tree: Tree) -> list[Problem]:
     """pydantic's errors in the author's words, at the author's lines; none about what was already reported."""
-    problems = []
-    for raw in error.errors(include_url=False):
+    problems, raws = [], error.errors(include_url=False)
+    broken = {str(raw["loc"][0]) for raw in raws if raw["loc"]} | {str(known[0]) for known in tree.unread if known}
+    for raw in raws:
         place = tuple(part for part in raw["loc"] if not str(part).startswith("kind="))
-        if not any(place[: len(known)] == known for known in tree.unread):
+        follows = raw.get("ctx", {}).get("without") in broken
+        if not follows and not any(place[: len(known)] == known for known in tree.unread):
             problems.append(_problem(raw, place, made, tree))
     return problems
 

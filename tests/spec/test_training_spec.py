@@ -70,6 +70,11 @@ def test_what_cannot_be_trained_is_told_before_anything_runs(project, changes, t
     assert told in project.problems(TRAINS, *changes)
 
 
+def test_a_fault_of_the_family_is_told_alone(project):
+    """Every list that is laid over it, and the training on them, was told to lack it too."""
+    assert project.problems(TRAINS, "family.ask=multiply") == "<command line>: family.ask: expected copy or sum, got 'multiply'"
+
+
 def test_what_an_arm_cannot_do_is_told_at_the_block_that_lacks_it(project):
     text = TRAINS.replace("  sft: {updates: 2}\n", "").replace("max_tokens: 8", "max_tokens: 8, start: base")
     assert project.problems(text) == (
