@@ -19,14 +19,16 @@ class Killer:
     """Starts `hbench run SPEC` in a world and kills it at moments drawn uniformly over `length_s` of working time.
 
     Between two kills the run works for as long as the moments lie apart; starting up comes on top. met: how many
-    kills fell into a step with half-written rows, into a fold, beside an open reader.
+    kills fell into a step with half-written rows, into a fold, beside an open reader. replies: how many a whole run stores;
+    the moments are then drawn over these and not over time, which a machine that gets less busy would cut short.
     """
 
-    def __init__(self, world, spec: str, length_s: float, startup_s: float, seed: int):
+    def __init__(self, world, spec: str, length_s: float, startup_s: float, seed: int, replies: int = 0):
         self.world, self.spec, self.startup_s = world, spec, startup_s
         self.random = random.Random(seed)
         moments = sorted(self.random.uniform(0, length_s) for _ in range(KILLS))
         self.gaps = [after - before for before, after in zip([0.0, *moments], moments)]
+        self.marks = sorted(self.random.randrange(replies) for _ in range(KILLS)) if replies else []
         self.met: Counter[str] = Counter()
         self.results = world.folder / "results"
 
@@ -41,7 +43,10 @@ class Killer:
                 self._wait(process, self.random.uniform(0, self.startup_s))
             else:
                 self._until(process, lambda: self._said() > before, 60)
-                self._wait(process, self.gaps[i])
+                if self.marks:
+                    self._until(process, lambda: self._replies() > self.marks[i], 60)
+                else:
+                    self._wait(process, self.gaps[i])
             if wants_fold:
                 self._until(process, self._folding, 5)
             self._note(process, with_reader)
@@ -50,6 +55,9 @@ class Killer:
     def _said(self) -> int:
         """Bytes of stored replies: they grow once a run is at work."""
         return sum(file.stat().st_size for file in self.results.glob("replies/*.jsonl"))
+
+    def _replies(self) -> int:
+        return sum(file.read_bytes().count(b"\n") for file in self.results.glob("replies/*.jsonl"))
 
     def _wait(self, process: subprocess.Popen, seconds: float) -> None:
         try:

@@ -74,7 +74,8 @@ def test_an_embedded_run_killed_twenty_times_loses_no_reply_and_asks_none_again(
     print(f"\nkill seed {SEED}")
     world = make_world(tmp_path, EMBEDDED)
     startup, length = timed_alone(world)
-    killer = Killer(world, "specs/toy.yaml", length - startup, startup, SEED)
+    alone = len(whole_lines(world.folder / "alone"))
+    killer = Killer(world, "specs/toy.yaml", length - startup, startup, SEED, alone)
     seen: dict[str, str] = {}
     kept_steps: dict[str, str] = {}
     for i in range(KILLS):

@@ -154,8 +154,11 @@ def test_how_far_it_is_can_be_seen(tmp_path):
 
 
 def test_a_killed_rank_is_named_whichever_rank_was_noticed_first(tmp_path):
-    """Rank 0 missed rank 1 and ended with exit code 1: on a busy machine the launcher saw that first, and we blamed rank 0."""
-    told = "Failures:\n  rank : 1 (local_rank: 1)\n  exitcode : -9\nRoot Cause:\n  rank : 0 (local_rank: 0)\n  exitcode : 1\n"
+    """Rank 0 missed rank 1 and ended with exit code 1: on a busy machine the launcher saw that first, and we blamed rank 0.
+
+    Its first line, of a local rank, was then read together with the exit code of the other.
+    """
+    told = "E1130 api.py:1002] failed (exitcode: 1) local_rank: 0 (pid: 13545) of binary: python\nFailures:\n  rank : 1 (local_rank: 1)\n  exitcode : -9\nRoot Cause:\n  rank : 0 (local_rank: 0)\n  exitcode : 1\n"
     (tmp_path / "log-launch.txt").write_text(told)
     (tmp_path / "trouble-0.json").write_text('{"message": "rank 0 lost its peer"}')
     assert "rank 1 of the training was killed (signal 9)" in str(why(tmp_path, 1, 2))

@@ -21,7 +21,7 @@ LOOK_S = 0.1
 TAIL_LINES = 15
 # What torch's launcher says of the rank that failed first.
 _FIRST = re.compile(r"Root Cause.*?rank\s*:\s*(\d+).*?exitcode\s*:\s*(-?\d+)", re.DOTALL)
-_EACH = re.compile(r"rank\s*:\s*(\d+).*?exitcode\s*:\s*(-?\d+)", re.DOTALL)
+_EACH = re.compile(r"^\s*rank\s*:\s*(\d+).*\n\s*exitcode\s*:\s*(-?\d+)", re.MULTILINE)
 
 
 class Processes:
