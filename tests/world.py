@@ -1,6 +1,7 @@
 """A small working folder of its own: the toy family, a recorded solver and a recorded proposer. For tests of logic."""
 
 import json
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -73,13 +74,14 @@ class World:
         return done
 
     def start(self, *words: str) -> subprocess.Popen:
-        """The same, not waited for, in a session of its own."""
+        """The same, not waited for, in a session of its own. It hears Ctrl-C, also where the tests run in the background."""
         return subprocess.Popen(
             [sys.executable, "-m", "hbench", *words],
             cwd=self.folder,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),  # a shell's background jobs ignore it
         )
 
     def sql(self, query: str, results: str = "results") -> list[dict]:
