@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-Results = Annotated[Path, typer.Option("--results", help="The results folder.")]
+from hbench.cli.options import Results
 
 model_app = typer.Typer(help="Take out what was trained.", no_args_is_help=True, rich_markup_mode=None)
 

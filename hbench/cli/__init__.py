@@ -1,0 +1,60 @@
+"""The `hbench` command. Each command imports what it needs when it runs, so that --help is quick."""
+
+import os
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hbench.cli import about, exhibits, published, results, specs
+
+os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # we use none, and looking for them takes 30 ms
+
+app = typer.Typer(
+    name="hbench",
+    help="Measure, adapt, learn and distil agent harnesses: YAML specs in, DuckDB tables out.",
+    no_args_is_help=True,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+)
+
+
+@app.callback()
+def every(parts: Annotated[list[Path] | None, typer.Option(help="A folder with parts of your own, beside ./parts.")] = None) -> None:
+    """Measure, adapt, learn and distil agent harnesses: YAML specs in, DuckDB tables out."""
+    if parts:
+        os.environ["HBENCH_PARTS"] = os.pathsep.join(str(folder.absolute()) for folder in parts)
+
+
+for command in (
+    specs.check,
+    specs.plan,
+    specs.run,
+    results.runs,
+    results.sql,
+    exhibits.exhibit,
+    published.export,
+    specs.schema,
+    about.kinds,
+    about.tables,
+    about.doctor,
+):
+    app.command()(command)
+app.add_typer(published.model_app, name="model")
+app.add_typer(results.db_app, name="db")
+
+
+def main() -> None:
+    """Runs a command. The user's mistakes end with a message and exit code 2, never with a traceback."""
+    from hbench.core.failure import HbenchError
+
+    try:
+        app()
+    except HbenchError as bad:
+        typer.echo(str(bad), err=True)
+        sys.exit(2)
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(141)
