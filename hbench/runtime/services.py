@@ -3,7 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from hbench.core.failure import HbenchError, StepError
 from hbench.core.model import ModelRef
 from hbench.core.protocols import LM, Part
 from hbench.runtime.all_of import Todo, all_of
+from hbench.runtime.device import Device
 from hbench.runtime.loop import Interrupted, LoopThread
 from hbench.runtime.progress import Progress
 from hbench.runtime.step_services import StepServices
@@ -56,7 +57,7 @@ class RunServices:
         self._server: Any = None
         self._served_at: str | None = None
         self._children: set[Any] = set()
-        self._training = threading.Lock()
+        self.device = Device(self.check)
         self._closed = False
         self._versions = versions()
 
@@ -94,23 +95,13 @@ class RunServices:
             self._children.discard(child)
 
     @contextmanager
-    def alone(self) -> Iterator[None]:
-        """One training at a time, over all steps: it takes every device that the machine may use."""
-        while not self._training.acquire(timeout=0.5):
-            self.check()
-        try:
-            yield
-        finally:
-            self._training.release()
+    def beside(self, *models: ModelRef) -> Iterator[None]:
+        """While open, these models are asked. Where one of them runs in this process, no training is under way.
 
-    def make_way(self, model: ModelRef) -> None:
-        """Waits for the end of a training that is under way, where `model` would run in this process beside it.
-
-        On one device both would be many times slower; a model behind a server is nobody's hindrance.
+        A model behind a server is nobody's hindrance.
         """
-        if self._here(model):
-            with self.alone():
-                pass
+        with self.device.shared() if any(map(self._here, models)) else nullcontext():
+            yield
 
     def _here(self, model: ModelRef) -> bool:
         from hbench.runtime.training.job import in_process

@@ -29,9 +29,9 @@ class StepServices:
 
     def ask(self, model: ModelRef, requests: Sequence[Request]) -> list[Reply]:
         """Replies in order. Raises StepError when one got none."""
-        self._run.make_way(model)
         lm = self._run.lm(model)
-        replies = self._run.run(lm.generate(list(requests)))
+        with self._run.beside(model):
+            replies = self._run.run(lm.generate(list(requests)))
         for reply in replies:
             if isinstance(reply, LMError):
                 raise StepError(f"the {model.role} gave no reply ({reply.kind}): {reply.message}")
@@ -50,7 +50,6 @@ class StepServices:
         todo = [(q, r) for q in questions for r in range(setting.repeats) if (q.id, r) not in skip]
         if not todo:
             return
-        self._run.make_way(setting.solver)
         jails = self._run.jails()
         reach = Reach(self._run.lm(setting.solver), jails.python, self._run.corpus(setting.family))
         stage = Stage(harness, setting, reach, jails, setting.family.to_json())
@@ -59,7 +58,8 @@ class StepServices:
             done(rollout)
             self._run.progress.rolled(rollout)
 
-        self._run.run(self._run.all_of(todo, partial(roll_out, stage), ended))
+        with self._run.beside(setting.solver):
+            self._run.run(self._run.all_of(todo, partial(roll_out, stage), ended))
 
     def act(
         self,
@@ -79,7 +79,9 @@ class StepServices:
             done(acted)
             self._run.progress.rolled(acted.rollout)
 
-        self._run.run(self._run.all_of(todo, player(self._run, setting), ended))
+        reviewer = [setting.review.reviewer] if setting.review else []
+        with self._run.beside(*([] if setting.outside else [setting.student]), *reviewer):
+            self._run.run(self._run.all_of(todo, player(self._run, setting), ended))
 
     def tokenise(self, model: ModelRef, conversations: Sequence[tuple[Json, str]]) -> list[tuple[list[int], list[int]]]:
         """See core.protocols.Services."""

@@ -174,7 +174,7 @@ def test_a_model_in_this_process_makes_way_for_a_training(once):
     request, replies = Request((Message("user", "b"),), Sampling(max_tokens=2)), []
     with once[0].services() as (run, step):
         asking = threading.Thread(target=lambda: replies.extend(step.ask(once[0].model(), [request])))
-        with run.alone():
+        with run.device.alone():
             asking.start()
             asking.join(3)
             assert not replies

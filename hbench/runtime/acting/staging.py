@@ -20,8 +20,6 @@ def player(run: Any, setting: ActSetting) -> Callable[[Question, int], Awaitable
         stage = OutsideStage(setting, run.jails(), domain, run.machine.outside_env, run.check, run.recalculator())
         return partial(act_outside, stage)
     reviewer = setting.review.reviewer if setting.review else None
-    for model in filter(None, (setting.student, reviewer)):
-        run.make_way(model)
     lms = {"student": run.lm(setting.student), "reviewer": run.lm(reviewer) if reviewer else None}
     prompt = frozen_prompt(setting.target.prompt)
     return partial(act_out, Stage(setting, run.jails(), prompt=prompt, domain=domain, recalculator=run.recalculator(), **lms))

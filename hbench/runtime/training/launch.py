@@ -27,7 +27,7 @@ def train(services: Any, part: Part, job: TrainingJob, told: Callable[[int, int]
     _check_installed()
     wait_until_gone(folder, services.check)
     if not _made(folder):
-        with services.alone():
+        with services.device.alone():
             _prepare(folder, job, services)
             _run(folder, job, services, told)
     return _collected(folder, part)
