@@ -68,20 +68,27 @@ def load(identity: Json, threads: int = 1, files: Path | None = None) -> LocalMo
     """The model of `identity`: weights, and optionally revision, dtype and context; with what was trained, in `files`.
 
     An adapter is merged into the weights, whole weights take their place. threads: torch's, for the calling thread,
-    which is the one to use the model in. Raises HbenchError.
+    which is the one to use the model in. Computes in compute_dtype. Raises HbenchError.
     """
-    found = source(identity, files)
     import torch
-    from transformers import AutoModelForCausalLM, AutoTokenizer
 
     torch.set_num_threads(threads)
-    with LOADING, told_plainly(identity), embedded.quiet_transformers():
-        tokenizer = AutoTokenizer.from_pretrained(**found)
-        model = AutoModelForCausalLM.from_pretrained(**found, dtype=compute_dtype(identity))
-        model = merged(model, files) if is_adapter(files) else model
+    model, tokenizer = weights_of(identity, files)
+    model = model.to(compute_dtype(identity))
     longest = getattr(model.config.get_text_config(), "max_position_embeddings", None) or 2048
     device = "cuda" if torch.cuda.is_available() else "cpu"
     return LocalModel(model.eval().to(device), tokenizer, min(identity.get("context") or longest, longest))
+
+
+def weights_of(identity: Json, files: Path | None = None) -> tuple[Any, Any]:
+    """(model, tokenizer) as `load` takes them, still in the dtype that `identity` names. Raises HbenchError."""
+    found = source(identity, files)
+    from transformers import AutoModelForCausalLM, AutoTokenizer
+
+    with LOADING, told_plainly(identity), embedded.quiet_transformers():
+        tokenizer = AutoTokenizer.from_pretrained(**found)
+        model = AutoModelForCausalLM.from_pretrained(**found, dtype=weights_dtype(identity))
+        return merged(model, files) if is_adapter(files) else model, tokenizer
 
 
 def merged(model: Any, adapter: Path) -> Any:
@@ -102,14 +109,29 @@ def is_adapter(files: Path | None) -> bool:
     return files is not None and (files / "adapter_config.json").is_file()
 
 
-def compute_dtype(identity: Json) -> Any:
-    """torch's dtype; where `identity` names none, bfloat16 on a GPU and on CPUs with AVX512-BF16, else float32."""
+def weights_dtype(identity: Json) -> Any:
+    """torch's dtype of the weights: what `identity` names, else bfloat16 where it is fast and float32 elsewhere."""
     import torch
 
-    if identity.get("dtype"):
-        return getattr(torch, identity["dtype"])
-    fast = torch.cuda.is_available() or torch.ops.mkldnn._is_mkldnn_bf16_supported()
-    return torch.bfloat16 if fast else torch.float32
+    return getattr(torch, identity.get("dtype") or ("bfloat16" if has_bfloat16() else "float32"))
+
+
+def compute_dtype(identity: Json) -> Any:
+    """torch's dtype to compute in: that of the weights. On a CPU that has no bfloat16 it is float32 in its place.
+
+    The weights stay what they are, and such a CPU is some fifty times slower in bfloat16.
+    """
+    import torch
+
+    named = weights_dtype(identity)
+    return torch.float32 if named == torch.bfloat16 and not has_bfloat16() else named
+
+
+def has_bfloat16() -> bool:
+    """Whether this machine multiplies in bfloat16 by itself: a GPU, or a CPU with AVX512."""
+    import torch
+
+    return torch.cuda.is_available() or torch.ops.mkldnn._is_mkldnn_bf16_supported()
 
 
 def source(identity: Json, files: Path | None = None) -> Json:

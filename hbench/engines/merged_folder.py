@@ -4,7 +4,7 @@ from pathlib import Path
 
 from hbench.core.digest import Json
 from hbench.engines import embedded
-from hbench.engines.local_model import load, source, told_plainly
+from hbench.engines.local_model import source, told_plainly, weights_of
 
 
 def write_merged(base: Json, adapter: Path, folder: Path) -> None:
@@ -14,10 +14,10 @@ def write_merged(base: Json, adapter: Path, folder: Path) -> None:
     not here, or an extra is missing.
     """
     dtype = base.get("dtype") or _saved_dtype(base)
-    model = load({**base, "dtype": dtype}, files=adapter)
+    model, tokenizer = weights_of({**base, "dtype": dtype}, adapter)
     with told_plainly(base), embedded.quiet_transformers():
-        model.model.save_pretrained(folder)
-        model.tokenizer.save_pretrained(folder)
+        model.save_pretrained(folder)
+        tokenizer.save_pretrained(folder)
 
 
 def _saved_dtype(base: Json) -> str:

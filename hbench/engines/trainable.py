@@ -13,7 +13,7 @@ from hbench.core.model import ModelRef
 from hbench.core.published import without_places
 from hbench.core.training import Task
 from hbench.engines import embedded
-from hbench.engines.local_model import compute_dtype, is_adapter, merged, source, told_plainly
+from hbench.engines.local_model import compute_dtype, is_adapter, merged, source, told_plainly, weights_dtype
 
 if TYPE_CHECKING:
     import torch
@@ -25,8 +25,8 @@ LEFT_OUT = ("peft_version", "auto_mapping", "revision")  # say nothing about the
 def load(task: Task) -> tuple[Any, Any]:
     """(model, tokenizer): a PeftModel where the recipe has `lora`, else the whole model; in train mode, on the CPU.
 
-    Under LoRA the base is in the model's own dtype, frozen, and the adapter in float32; whole weights are float32, so
-    that small updates are not rounded away. Goes on from `task.model.files` where there are any: an adapter is trained
+    Under LoRA the base is in compute_dtype, frozen, and the adapter in float32; whole weights are float32, so that small
+    updates are not rounded away. Goes on from `task.model.files` where there are any: an adapter is trained
     further, or laid on the base for good where the recipe has no `lora`. Raises HbenchError.
     """
     identity, files, lora = task.model.base, task.model.files, task.recipe.get("lora")
@@ -37,13 +37,14 @@ def load(task: Task) -> tuple[Any, Any]:
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
     torch.set_num_threads(task.machine.get("threads") or 1)
-    dtype = compute_dtype(identity)
+    dtype = weights_dtype(identity)
     if dtype == torch.float16:
         raise StepError("float16 holds no small gradients: name bfloat16 or float32 as the model's dtype to train it")
     found = source(identity, files)
     with told_plainly(identity), embedded.quiet_transformers():
         tokenizer = AutoTokenizer.from_pretrained(**found)
         model = AutoModelForCausalLM.from_pretrained(**found, dtype=dtype if lora else torch.float32)
+        model = model.to(compute_dtype(identity) if lora else torch.float32)
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token
     if files is not None and not whole:

@@ -142,7 +142,10 @@ class RunServices:
             return str(known.identity["kind"])
         if settings.get("base_url") or settings.get("port"):
             return f"openai {settings.get('base_url') or settings['port']}"
-        return f"transformers {self._versions.get('transformers', '?')}"
+        from hbench.engines.local_model import compute_dtype
+
+        dtype = str(compute_dtype(known.identity)).removeprefix("torch.")
+        return f"transformers {self._versions.get('transformers', '?')} in {dtype}"
 
     def reached(self, model: ModelRef) -> tuple[ModelRef, Json]:
         """The model as this machine knows it, with its files, and how it is reached: as its base is, once it was trained."""

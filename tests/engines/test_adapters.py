@@ -72,13 +72,16 @@ def test_models_are_loaded_one_at_a_time(ref, monkeypatch):
     assert met == [] and torch.equal(logits(one.model), logits(other.model))
 
 
-def test_a_merge_is_rounded_once(tmp_path):
+@pytest.mark.parametrize("there", [True, False])
+def test_a_merge_is_rounded_once_whatever_it_is_computed_in(tmp_path, monkeypatch, there):
+    monkeypatch.setattr(local_model, "has_bfloat16", lambda: there)
     ref = tiny_ref(tmp_path / "model", "bfloat16")
     model, trained = stirred(ref, tmp_path / "checkpoint")
     served = local_model.load(trained.identity, files=trained.files).model.model.layers[1].mlp.up_proj.weight
     layer = model.base_model.model.model.layers[1].mlp.up_proj
     exact = layer.base_layer.weight.double() + layer.get_delta_weight("default").double()
-    assert served.dtype == torch.bfloat16 and torch.equal(served, exact.float().bfloat16())
+    assert served.dtype == (torch.bfloat16 if there else torch.float32)
+    assert torch.equal(served.bfloat16(), exact.float().bfloat16()) and torch.equal(served.bfloat16().float(), served.float())
 
 
 def test_what_was_trained_must_lie_somewhere(ref):
