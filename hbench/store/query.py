@@ -95,7 +95,8 @@ def open_read_only(folder: Path, retry_s: float) -> Any:
 def _attached(folder: Path) -> Any:
     connection = connect(DatabaseFile(folder / MAIN), read_only=True, patience_s=0.0)
     try:
-        connection.execute(f"attach '{quoted(folder / TEXTS)}' as texts (read_only)")
+        # Connections of one process to one file share what is attached: another thread may have done it.
+        connection.execute(f"attach if not exists '{quoted(folder / TEXTS)}' as texts (read_only)")
         connection.execute("create temp view texts as select * from texts.texts")
         return connection
     except BaseException:

@@ -1,0 +1,67 @@
+"""The web page as an application: every module of this folder that has ROUTES gives pages.
+
+ROUTES is a list of (path, function) or (path, function, methods). A function takes the request and gives a response,
+most often with `page` of hbench.view.page; it runs on a thread of its own, so it may wait for a query.
+"""
+
+import pkgutil
+from collections.abc import Callable, Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import hbench.view
+from hbench.core.failure import HbenchError
+from hbench.view.page import page
+from hbench.view.reading import Reading
+
+
+def application(reading: Reading, port: int) -> Any:
+    """The application over what `reading` reads. It answers only requests that name this machine's `port`."""
+    from starlette.applications import Starlette
+    from starlette.middleware import Middleware
+    from starlette.responses import RedirectResponse
+    from starlette.routing import Mount, Route
+    from starlette.staticfiles import StaticFiles
+
+    from hbench.view.guard import Guard
+
+    routes = [Route(path, _up_to_date(answer), methods=list(methods)) for path, answer, methods in _found()]
+    routes.append(Route("/", lambda request: RedirectResponse("/runs")))
+    routes.append(Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")))
+    app = Starlette(
+        routes=routes,
+        middleware=[Middleware(Guard, port=port)],
+        exception_handlers={404: _nothing_here, HbenchError: _told, Exception: _broken},
+    )
+    app.state.reading = reading
+    return app
+
+
+def _found() -> Iterator[tuple[str, Callable, tuple[str, ...]]]:
+    for module in pkgutil.iter_modules(hbench.view.__path__):
+        for path, answer, *methods in getattr(import_module(f"hbench.view.{module.name}"), "ROUTES", ()):
+            yield path, answer, tuple(methods[0]) if methods else ("GET",)
+
+
+def _up_to_date(answer: Callable) -> Callable:
+    """The same function; what has finished is folded in before, as far as that takes no time."""
+
+    def answered(request: Any) -> Any:
+        request.app.state.reading.catch_up()
+        return answer(request)
+
+    return answered
+
+
+def _nothing_here(request: Any, trouble: Exception) -> Any:
+    return page(request, "trouble.html", status=404, title="Not here", told=f"There is no page {request.url.path}.")
+
+
+def _told(request: Any, trouble: Exception) -> Any:
+    return page(request, "trouble.html", status=getattr(trouble, "status", 400), title="That did not work", told=str(trouble))
+
+
+def _broken(request: Any, trouble: Exception) -> Any:
+    told = f"{type(trouble).__name__}: {trouble}"
+    return page(request, "trouble.html", status=500, title="hbench has a bug here", told=told)

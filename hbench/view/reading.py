@@ -1,0 +1,81 @@
+"""Reading for the page: short read-only queries, on what has finished by now."""
+
+import threading
+import time
+from collections.abc import Sequence
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from hbench.core.failure import HbenchError
+from hbench.core.published import BUNDLE
+from hbench.store.bundle import open_bundle
+from hbench.store.database import MAIN, fold
+from hbench.store.query import Result, open_read_only
+
+CATCH_UP_EVERY_S = 2.0
+CATCH_UP_WAIT_S = 0.25  # a page does not wait longer for a fold: it shows what there is
+LIMIT_S = 20.0  # of one query of a page
+RETRY_S = 5.0  # while a fold has the database
+
+
+class Reading:
+    """folder: a results folder, or that of a published bundle. Safe from any thread.
+
+    A run that writes into the folder is not held up: a query holds the database while it runs, and folding gets round
+    that with a copy.
+    """
+
+    def __init__(self, folder: Path):
+        self.folder = folder
+        self.is_bundle = (folder / BUNDLE).exists()
+        # Opened once: a bundle does not change, and checking its files takes half a second.
+        self._bundle = open_bundle(folder) if self.is_bundle else None
+        self._caught_up_at = -CATCH_UP_EVERY_S
+        self._folding: threading.Thread | None = None
+        self._starting = threading.Lock()
+
+    def query(self, sql: str, values: Sequence[Any] = ()) -> Result:
+        """What a statement of the page's own gives, `?` in it filled with `values`. Raises HbenchError."""
+        connection = self._bundle.cursor() if self.is_bundle else open_read_only(self.folder, RETRY_S)
+        return _asked(connection, sql, values)
+
+    @property
+    def is_empty(self) -> bool:
+        """There is no database yet: nothing was ever run here."""
+        return not self.is_bundle and not (self.folder / MAIN).exists()
+
+    def catch_up(self) -> None:
+        """Folds what has finished, now and then, on a thread of its own; waits for that a moment at most."""
+        if self.is_bundle:
+            return
+        with self._starting:
+            resting = time.monotonic() - self._caught_up_at < CATCH_UP_EVERY_S
+            if self._folding is None and not resting:
+                self._folding = threading.Thread(target=self._fold, name="hbench fold", daemon=True)
+                self._folding.start()
+            folding = self._folding
+        if folding is not None:
+            folding.join(CATCH_UP_WAIT_S)
+
+    def _fold(self) -> None:
+        fold(self.folder)
+        self._caught_up_at = time.monotonic()
+        self._folding = None
+
+
+def _asked(connection: Any, sql: str, values: Sequence[Any]) -> Result:
+    import duckdb
+
+    with closing(connection):
+        stop = threading.Timer(LIMIT_S, connection.interrupt)
+        stop.start()
+        try:
+            answer = connection.execute(sql, list(values) or None)
+            return Result(tuple(name for name, *_ in answer.description or ()), answer.fetchall())
+        except duckdb.InterruptException:
+            raise HbenchError(f"the query took longer than {LIMIT_S:.0f} s and was stopped") from None
+        except duckdb.Error as error:
+            raise HbenchError(str(error)) from error
+        finally:
+            stop.cancel()
