@@ -40,6 +40,11 @@ class Reading:
         connection = self._bundle.cursor() if self.is_bundle else open_read_only(self.folder, RETRY_S)
         return _asked(connection, sql, values)
 
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
+        """The same, each row as column -> value."""
+        found = self.query(sql, values)
+        return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+
     @property
     def is_empty(self) -> bool:
         """There is no database yet: nothing was ever run here."""
