@@ -2,7 +2,7 @@
 
 import re
 
-from hbench.core.trajectory import Span
+from hbench.core.trajectory import Span, Turn
 
 _THEIRS = r"response|reply|answer|command|call|action|draft|proposal|attempt|reasoning|message"
 _VOICE = re.compile(
@@ -37,3 +37,15 @@ def voice_spans(text: str) -> tuple[Span, ...]:
             start = found.pop()[0]
         found.append((start, end))
     return tuple(found)
+
+
+def without_loss(turn: Turn, hide: str) -> tuple[Span, ...]:
+    """Spans of the accepted response that are read and not trained: of what a reviewer wrote as reasoning, nothing (none),
+    the sentences in its own voice (voice), or all (reasoning)."""
+    if hide == "none" or turn.verdict == "pass":
+        return ()
+    if hide == "reasoning":
+        return turn.hidden
+    voice = voice_spans(turn.accepted)
+    both = ((max(a, c), min(b, d)) for a, b in turn.hidden for c, d in voice)
+    return tuple((start, end) for start, end in both if start < end)

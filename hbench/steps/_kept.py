@@ -1,15 +1,13 @@
-"""The trajectories that were kept, of one act step or of several, and what of a replaced turn carries no loss."""
+"""The trajectories that were kept, of one act step or of several."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from hbench.core.action import EXECUTE_TOOL, Tool
 from hbench.core.bank import components, tool_of
 from hbench.core.digest import Json
 from hbench.core.harness import Harness
 from hbench.core.output import Artifact
-from hbench.core.trajectory import Acted, Span, Turn
-from hbench.core.voice import voice_spans
+from hbench.core.trajectory import Acted
 from hbench.steps._acted_rows import acted_from_rows
 
 
@@ -29,15 +27,3 @@ def kept_acted(inputs: Mapping[str, Artifact]) -> list[tuple[Acted, Json]]:
         acted = acted_from_rows(inputs[name])
         found += [(one, kept["template_tools"]) for one in acted if (one.rollout.question_id, one.rollout.repeat) in wanted]
     return found
-
-
-def without_loss(turn: Turn, hide: str) -> tuple[Span, ...]:
-    """Spans of the accepted response that are read and not trained: of what a reviewer wrote as reasoning, nothing (none),
-    the sentences in its own voice (voice), or all (reasoning)."""
-    if hide == "none" or turn.verdict == "pass":
-        return ()
-    if hide == "reasoning":
-        return turn.hidden
-    voice = voice_spans(turn.accepted)
-    both = ((max(a, c), min(b, d)) for a, b in turn.hidden for c, d in voice)
-    return tuple((start, end) for start, end in both if start < end)

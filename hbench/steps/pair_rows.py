@@ -11,7 +11,8 @@ from hbench.core.output import Artifact, Output
 from hbench.core.protocols import Services
 from hbench.core.training import Talk, TurnTokens
 from hbench.core.trajectory import Span, conversation_json
-from hbench.steps._kept import kept_acted, without_loss
+from hbench.core.voice import without_loss
+from hbench.steps._kept import kept_acted
 from hbench.steps.run_setting import model_ref
 
 VERSION = 1
