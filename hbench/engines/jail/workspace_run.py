@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from hbench.core.digest import Json
 from hbench.core.failure import LimitReached, StepError
 from hbench.core.trajectory import Ran
 from hbench.engines.jail import start, visible
@@ -18,7 +17,7 @@ from hbench.engines.jail.inside.wire import FORK_FAILED
 from hbench.engines.jail.pool import Pool
 from hbench.engines.jail.zygote import Child, ZygoteDied
 
-_MESSAGE_CHARS = 2_000_000
+_MESSAGE_CHARS = 12 * MOST_CHARS + 1000  # a character of an output takes up to twelve, as \ud83d\ude00
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ import pytest
 
 from hbench.core.failure import HbenchError, LimitReached, StepError, ToolError
 from hbench.core.trajectory import Ran
+from hbench.engines.jail import command_run
 from hbench.engines.jail.command_run import CommandRun
 from hbench.engines.jail.pool import start_zygote
 from tests.engines.jail.lab import CONFINED, jails_of, loop, shell, workspace
@@ -74,6 +75,13 @@ def test_several_commands_run_at_once(sandbox):
             return await asyncio.gather(*(made.execute(command, 60, 100) for command in speak))
 
     assert [ran.output for ran in loop().run_until_complete(go())] == ["1\n", "0\n"]
+
+
+@ALL
+def test_a_long_output_in_any_script_comes_whole(sandbox):
+    """A character outside of ASCII takes up to twelve in a message; what was longer than the message ended the step."""
+    (ran,) = shell(sandbox, "python3 -c 'print(chr(128512) * 300_000, end=str())'", output_chars=1_000_000)
+    assert ran.output == chr(128512) * 300_000
 
 
 @ALL
@@ -179,6 +187,30 @@ def test_time_in_a_call_is_not_the_commands_own():
     sent, ran = loop().run_until_complete(go())
     assert sent == [{"answer": {"number": 7, "command": 1, "text": "done", "code": 0}}, {"stop": 1}]
     assert ran == Ran("x", None)
+
+
+def test_a_command_that_always_waits_for_an_answer_runs_out_of_time_all_the_same(monkeypatch):
+    """One that kept calls under way, each begun before the last was answered, stopped its clock for as long as it liked."""
+    monkeypatch.setattr(command_run, "MOST_WAITS", 2)
+
+    async def go():
+        stopped = asyncio.Event()
+
+        async def never(name, argv, stdin):
+            await asyncio.sleep(600)
+
+        ran = CommandRun(1, 0.05, never, lambda said: stopped.set() if "stop" in said else None)
+        ran.take({"started": True})
+        for number in range(2):
+            ran.take({"call": number, "name": "agent", "argv": [], "stdin": ""})
+        await asyncio.sleep(0.2)
+        waits = not stopped.is_set()
+        ran.take({"call": 2, "name": "agent", "argv": [], "stdin": ""})
+        await asyncio.wait_for(stopped.wait(), 60)
+        ran.close()
+        return waits
+
+    assert loop().run_until_complete(go())
 
 
 @ALL

@@ -3,7 +3,7 @@
 import psutil
 import pytest
 
-from tests.engines.jail.lab import CONFINED, shell
+from tests.engines.jail.lab import CONFINED, echo, shell
 
 CONFINED_ONLY = pytest.mark.parametrize("sandbox", CONFINED)
 
@@ -33,9 +33,11 @@ def test_many_files_fill_it_too():
     assert "No space left" in ran.output and after.output == "fine\n"
 
 
-def test_on_disk_a_command_that_fills_it_is_ended():
-    fill = "i=0; while true; do head -c 1M /dev/zero > f$i; i=$((i+1)); done"
-    ran, after = shell("landlock", fill, "rm -f f*; echo fine > x; cat x", disk_mb=8)
+@pytest.mark.parametrize("folder", ["$HOME", "$TMPDIR", "$CALLS"])
+def test_on_disk_a_command_that_fills_it_is_ended(folder):
+    fill = f"cd {folder}; i=0; while true; do head -c 1M /dev/zero > f$i; i=$((i+1)); done"
+    clean = f"rm -f {folder.replace('$CALLS', '$CALLS/../*')}/f*; echo fine > x; cat x"
+    ran, after = shell("landlock", fill, clean, disk_mb=8, timeout_s=20.0, commands=("agent",), called=echo)
     assert ran.code not in (0, None) and "no space left" in ran.output and after.output == "fine\n"
 
 

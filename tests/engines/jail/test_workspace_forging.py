@@ -124,3 +124,22 @@ def test_a_flood_of_calls_is_refused_beyond_a_few(sandbox):
     at_once, after = loop().run_until_complete(go())
     told = [line.split(maxsplit=1) for line in after.output.splitlines()]
     assert at_once == 16 and told == [["8", "agent: more than 16 calls at once"], ["16", "answered"], ["answered"]]
+
+
+SPOIL = {
+    "the next folders are taken": "mkdir $(seq -f $CALLS/../%g 50)",
+    "links lie in their places": "for n in $(seq 50); do ln -s /etc $CALLS/../$n; done",
+    "no file has room": "cd $CALLS; seq 5000 | xargs touch 2>&1 | tail -n 1",
+}
+
+
+@CONFINED_ONLY
+@pytest.mark.parametrize("how", SPOIL)
+def test_who_spoils_the_place_of_calls_loses_calls_and_nothing_else(sandbox, how):
+    """It was an error of the step: one student could end a run, and every next try of it."""
+
+    async def called(name, argv, stdin):
+        return "heard"
+
+    _, after = shell(sandbox, SPOIL[how], "echo fine; agent x", commands=("agent",), called=called)
+    assert after.output.startswith("fine\n")  # where calls lie on disk, more files than may be are an end of its own

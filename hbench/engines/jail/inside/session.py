@@ -3,6 +3,7 @@
 Nothing here is done in a command's name but what files.py and shell.py do in children with a command's rights.
 """
 
+import errno
 import json
 import os
 import select
@@ -102,9 +103,8 @@ class Session:
 
     def _run(self, run: dict) -> None:
         command = Command(run["number"], run["output_chars"])
-        folder = f"{self.place.calls}/{command.number}" if self.serves and run["served"] else ""
         try:
-            command.calls = Calls(folder) if folder else None
+            folder = self._open_calls(command) if self.serves and run["served"] else ""
             started = shell.start({**run, **self.order}, self.place, self.jail, folder)
         except OSError as failed:
             wire.send(CHANNEL, {"ended": True, "command": command.number, "broken": str(failed)})
@@ -115,6 +115,17 @@ class Session:
         self._watch(command.trouble, lambda _: self._read_trouble(command))
         if command.calls:
             self._watch(command.calls.bell, lambda _: self._take(command))
+
+    def _open_calls(self, command: Command) -> str:
+        """The folder of its calls; "" where commands before it have taken or filled it, so that nothing answers this one."""
+        folder = f"{self.place.calls}/{command.number}"
+        try:
+            command.calls = Calls(folder)
+        except OSError as failed:
+            if failed.errno not in (errno.EEXIST, errno.ENOSPC):
+                raise
+            return ""
+        return folder
 
     def _read(self, command: Command) -> bool:
         """Whether there may be more at once."""
@@ -185,7 +196,7 @@ class Session:
         """On disk, where no mount does it: once a second, what fills more than it may, and goes on filling, is ended."""
         if time.monotonic() < self.looked + 1:
             return
-        size, count = files.used([self.place.workspace, self.place.tmp], 2 * MOST_FILES)
+        size, count = files.used([self.place.workspace, self.place.tmp, self.place.calls], 2 * MOST_FILES)
         over = size > self.order["disk_mb"] << 20 or count > MOST_FILES
         if over and (size > self.size or count > self.count):
             for command in self.commands.values():
