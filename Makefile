@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE =
 # Where the slices of real multi-hop questions lie; without them `make qa` leaves that part out.
 HBENCH_DATA ?= ../shared/data
 
-.PHONY: install appworld quickstart qa train-smoke distil-smoke test unit test-sheets bench clean
+.PHONY: install appworld quickstart qa train-smoke distil-smoke test unit fault test-sheets bench clean
 
 install: .venv/.installed
 
@@ -66,6 +66,10 @@ test: install
 
 unit: install
 	$(TESTS) -m "not slow and not long"
+
+# kill -9 of driver, trainer and ranks, at more moments than `make test` draws: five minutes or so.
+fault: install
+	HBENCH_KILLS=20 .venv/bin/python -m pytest -s tests/runtime/test_*kill.py tests/runtime/test_training_grpo.py tests/runtime/test_training_ranks.py
 
 # Formulas of spreadsheets computed for real: a test that cannot have LibreOffice fails. It is installed where it is missing
 # (300 MB) and apt-get is there.

@@ -31,9 +31,12 @@ def folder(tmp_path_factory):
         ("evaluation: 16", "evaluation: 2"),
         ("[products, lcm, word_sequence_reversal]", "[products, lcm]"),
         ("proposals: 8", "proposals: 2"),
+        ("max_tokens: 96", "max_tokens: 16"),
+        ("max_tokens: 24", "max_tokens: 8"),
     ):
         assert whole in small, f"the quickstart no longer says {whole!r}"
         small = small.replace(whole, fewer)
+    small += "solver: {sampling: {max_tokens: 16}}\nproposer: {sampling: {max_tokens: 16}}\n"
     (made / "specs/quickstart.yaml").write_text(small)
     return made
 
