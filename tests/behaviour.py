@@ -11,8 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from hbench.core.digest import digest
-from hbench.parts.describe import SORTS
-from hbench.parts.part import find, kinds
+from hbench.parts.part import SORTS, find, kinds
 from hbench.steps import step_kind
 
 LOCKS = Path(__file__).parent / "locks" / "behaviour.json"

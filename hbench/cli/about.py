@@ -1,6 +1,7 @@
 """Commands about hbench itself: its tables and kinds, and the machine that it is on."""
 
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
@@ -14,11 +15,15 @@ def tables() -> None:
     typer.echo(describe_tables())
 
 
-def kinds() -> None:
-    """Describe every part that a spec may name by `kind`, with its fields."""
-    from hbench.parts.describe import describe_kinds
+def kinds(
+    word: Annotated[str | None, typer.Argument(help="A plan, a sort, a kind, a step, or a block such as train.grpo.")] = None,
+) -> None:
+    """Describe every part that a spec may name by `kind`, with its fields; or one kind, or any block of a spec."""
+    from hbench.spec.kinds import describe, describe_kinds
+    from hbench.steps import step_kind
 
-    typer.echo(describe_kinds())
+    steps = {name: step_kind.find(name).text for name in step_kind.names()}
+    typer.echo(describe(word, steps) if word else describe_kinds(steps))
 
 
 def doctor(results: Results = Path("results")) -> None:

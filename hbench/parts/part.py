@@ -8,11 +8,12 @@ import sys
 from functools import cache
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Union
+from typing import Any, ClassVar
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict
 
 PACKAGE = Path(__file__).parent
+SORTS = ("families", "domains", "calls", "edits", "rewards", "selections", "filters", "detectors")
 
 
 class Part(BaseModel):
@@ -87,10 +88,15 @@ def _import_file(sort: str, kind: str, file: Path) -> Any:
     return module
 
 
-def any_of(sort: str) -> Any:
-    """The union of every part of `sort`, told apart by `kind`, for use as a pydantic field type."""
-    classes = tuple(find(sort, kind) for kind in kinds(sort))
-    return Annotated[Union[classes], Field(discriminator="kind")] if len(classes) > 1 else classes[0]
+def loadable(sort: str) -> dict[str, type[Part]]:
+    """kind -> class of every kind of `sort`; one that cannot be imported is left out, so that editors and help go on working."""
+    found = {}
+    for kind in kinds(sort):
+        try:
+            found[kind] = find(sort, kind)
+        except Exception:  # whatever a part's own code raises
+            continue
+    return found
 
 
 def build(sort: str, block: dict[str, Any]) -> Part:

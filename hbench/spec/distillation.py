@@ -20,7 +20,7 @@ def _domain(entry: Any, info: ValidationInfo) -> Any:
     return laid_over(entry, info.data.get("domain"), "domain", "domains")
 
 
-_ENTRY = {"anyOf": [{"type": "string"}, {"type": "object", "properties": {"kind": {"type": "string"}, "name": {"type": "string"}}}]}
+_ENTRY = {"part_of": "domains", "bare": "name"}
 DomainEntry = Annotated[Part, BeforeValidator(_domain), WithJsonSchema(_ENTRY)]
 
 

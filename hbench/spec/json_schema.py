@@ -6,25 +6,25 @@ an interpolation.
 
 import json
 from pathlib import Path
-from typing import Annotated, Any, Union
 
-from pydantic import BaseModel, Field
+from pydantic import BaseModel
 
 from hbench.core.digest import Json
 from hbench.core.failure import HbenchError
-from hbench.parts.part import Part, find, kinds
+from hbench.parts.part import loadable
+from hbench.spec.block_schema import PART, block_schema, full_class
 from hbench.spec.load import NOT_IN_ARMS
-from hbench.spec.named_parts import reward_class, spec_class
 from hbench.spec.plans import PLANS
-from hbench.spec.schema import SORT_OF
 
 SORTS = ("experiment", "fragment", "exhibit")
+PART_SORTS = ("families", "domains", "calls", "edits", "selections", "filters", "detectors")  # `reward` has its terms as keys
 _LATER: Json = {
     "description": "An interpolation, ${dotted.path}, or ???: to be set by whoever extends this.",
     "type": "string",
     "pattern": r"\$\{|^\?\?\?$",
 }
 _REFERENCE: Json = {"$ref": "#/$defs/later"}
+_ANY_ARMS: Json = {"description": "Named changes to this spec, compared on the same questions.", "type": "object"}
 _COMPOSING: Json = {
     "extends": {
         "description": "Specs under specs/ that this one is laid on, ancestors first.",
@@ -46,7 +46,7 @@ def json_schema(sort: str, exhibit: type[BaseModel] | None = None) -> Json:
     if sort == "fragment":
         return _fragment()
     if sort == "exhibit" and exhibit is not None:
-        return _headed("hbench exhibit", _untitled(exhibit.model_json_schema()))
+        return _headed("hbench exhibit", block_schema(exhibit))
     raise HbenchError(f"there is no schema of sort '{sort}'; there are: {', '.join(SORTS)}")
 
 
@@ -65,30 +65,6 @@ def write_all(folder: Path, exhibit: type[BaseModel] | None = None) -> list[Path
     return written
 
 
-def full_class(plan: str) -> type[BaseModel]:
-    """The spec class of `plan` in which every part that there is may stand."""
-    types: dict[str, Any] = {field: _any_of(sort) for field, sort in SORT_OF.items()}
-    return spec_class(plan, types | {"reward": reward_class(tuple(_loaded("rewards").items()))})
-
-
-def _any_of(sort: str) -> Any:
-    classes = tuple(_loaded(sort).values())
-    if len(classes) < 2:
-        return classes[0] if classes else Part
-    return Annotated[Union[classes], Field(discriminator="kind")]
-
-
-def _loaded(sort: str) -> dict[str, type[Part]]:
-    """kind -> class; a part that cannot be imported is left out: editors should go on working."""
-    found = {}
-    for kind in kinds(sort):
-        try:
-            found[kind] = find(sort, kind)
-        except Exception:
-            continue
-    return found
-
-
 def _experiment() -> Json:
     blocks, definitions = _blocks()
     cases = []
@@ -98,7 +74,7 @@ def _experiment() -> Json:
         named = {"properties": {"plan": {"const": plan}}, "required": ["plan"]}
         cases.append({"if": named, "then": {"$ref": f"#/$defs/{plan}"}})
     inherited = {"if": {"not": {"required": ["plan"]}}, "then": {"$ref": "#/$defs/any_plan"}}
-    definitions["any_plan"] = _closed(_shared(blocks) | _COMPOSING | {"arms": {"type": "object"}})
+    definitions["any_plan"] = _closed(_shared(blocks) | _COMPOSING | {"arms": _ANY_ARMS})
     plan = {"enum": list(PLANS), "description": "Which plan the spec compiles to."}
     top = {"type": "object", "properties": {"plan": plan}, "allOf": [*cases, inherited], "$defs": definitions}
     return _headed("hbench experiment", top)
@@ -107,7 +83,7 @@ def _experiment() -> Json:
 def _fragment() -> Json:
     blocks, definitions = _blocks()
     fields = {key: value for key, value in _shared(blocks).items() if key != "plan"}
-    body = _closed(fields | _COMPOSING | {"arms": {"type": "object"}})
+    body = _closed(fields | _COMPOSING | {"arms": _ANY_ARMS})
     return _headed("hbench fragment", {**body, "$defs": definitions})
 
 
@@ -115,10 +91,35 @@ def _blocks() -> tuple[dict[str, Json], dict[str, Json]]:
     """Plan -> its loosened properties, and the definitions they refer to."""
     blocks, definitions = {}, {"later": _LATER}
     for plan in PLANS:
-        made = _untitled(full_class(plan).model_json_schema())
+        made = _filled(block_schema(full_class(plan)))
         definitions |= {name: _loose(value) for name, value in made.pop("$defs", {}).items()}
         blocks[plan] = _loose(made)["properties"]
-    return blocks, definitions
+    return blocks, definitions | _parts()
+
+
+def _parts() -> dict[str, Json]:
+    """sort.kind -> that part, for every sort that a field may hold."""
+    found: dict[str, Json] = {}
+    for sort in PART_SORTS:
+        for kind, part in loadable(sort).items():
+            made = _filled(block_schema(part))
+            found |= {name: _loose(value) for name, value in made.pop("$defs", {}).items()}
+            found[f"{sort}.{kind}"] = _loose(made)
+    return found
+
+
+def _filled(schema: Json) -> Json:
+    """With references to every kind where a part may stand."""
+    if isinstance(schema, list):
+        return [_filled(item) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    if PART not in schema:
+        return {key: _filled(value) for key, value in schema.items()}
+    there = list(loadable(schema[PART]))
+    bare = {"kind": [{"enum": there}, _REFERENCE], "name": [{"type": "string"}]}.get(schema.get("bare"), [])
+    rest = {key: value for key, value in schema.items() if key not in (PART, "bare")}
+    return rest | {"anyOf": [*bare, *({"$ref": f"#/$defs/{schema[PART]}.{kind}"} for kind in there)]}
 
 
 def _shared(blocks: dict[str, Json]) -> Json:
@@ -127,13 +128,16 @@ def _shared(blocks: dict[str, Json]) -> Json:
     for properties in blocks.values():
         for key, value in properties.items():
             together.setdefault(key, []).extend([] if value in together.get(key, []) else [value])
-    return {key: found[0] if len(found) == 1 else {"anyOf": found} for key, found in together.items()}
+    return {key: found[0] if len(found) == 1 else _either(found) for key, found in together.items()}
+
+
+def _either(found: list[Json]) -> Json:
+    told = dict.fromkeys(schema["description"] for schema in found)
+    return {"description": " Or: ".join(told), "anyOf": found}
 
 
 def _arms(arm: str) -> Json:
-    body = {"anyOf": [{"$ref": f"#/$defs/{arm}"}, {"type": "null"}]}
-    text = "Named changes to this spec, compared on the same questions."
-    return {"arms": {"description": text, "type": "object", "additionalProperties": body}}
+    return {"arms": {**_ANY_ARMS, "additionalProperties": {"anyOf": [{"$ref": f"#/$defs/{arm}"}, {"type": "null"}]}}}
 
 
 def _closed(properties: Json) -> Json:
@@ -158,15 +162,6 @@ def _or_reference(schema: Json) -> Json:
     told = {key: schema[key] for key in ("description", "default") if key in schema}
     rest = {key: value for key, value in schema.items() if key not in told}
     return {**told, "anyOf": [rest, _REFERENCE]}
-
-
-def _untitled(schema: Json) -> Json:
-    """Without pydantic's titles, which repeat the key. A property that is called title stays."""
-    if isinstance(schema, list):
-        return [_untitled(item) for item in schema]
-    if not isinstance(schema, dict):
-        return schema
-    return {key: _untitled(value) for key, value in schema.items() if key != "title" or isinstance(value, dict)}
 
 
 def _headed(title: str, schema: Json) -> Json:

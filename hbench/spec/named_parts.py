@@ -30,7 +30,7 @@ def _spec_class(plan: str, types: tuple[tuple[str, type], ...]) -> type:
 
 def reward_class(terms: tuple[tuple[str, type[Part]], ...]) -> type[RewardBlock]:
     """A reward block with these terms as fields, each of which may be left out."""
-    fields: dict[str, Any] = {name: (made | None, Field(None, description=_first_line(made))) for name, made in terms}
+    fields: dict[str, Any] = {name: (made | None, Field(None, description=first_line(made))) for name, made in terms}
     return create_model("RewardBlock", __base__=RewardBlock, __doc__=RewardBlock.__doc__, **fields)
 
 
@@ -101,5 +101,6 @@ def _reward(tree: Tree, block: Any) -> tuple[Any, type, list[Problem]]:
     return values, _reward_class(tuple(sorted(found))), problems
 
 
-def _first_line(made: type) -> str:
+def first_line(made: type) -> str:
+    """What a block or part says of itself first."""
     return (made.__doc__ or "").strip().split("\n")[0]

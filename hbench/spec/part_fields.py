@@ -27,8 +27,7 @@ def part_of(sort: str, default: str | None = None) -> Any:
             place = ".".join(str(part) for part in first["loc"])
             raise wrong(f"{place}: {first['msg'].removeprefix('Value error, ')}" if place else first["msg"]) from None
 
-    schema = {"anyOf": [{"type": "string"}, {"type": "object", "properties": {"kind": {"type": "string"}}}]}
-    return Annotated[Part, BeforeValidator(made), WithJsonSchema(schema)]
+    return Annotated[Part, BeforeValidator(made), WithJsonSchema({"part_of": sort, "bare": "kind"})]
 
 
 def laid_over(entry: Any, base: Any, field: str, sort: str) -> Any:

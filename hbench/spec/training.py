@@ -24,7 +24,7 @@ def _family(entry: Any, info: ValidationInfo) -> Any:
     return laid_over(entry, info.data.get("family"), "family", "families")
 
 
-_ENTRY = {"anyOf": [{"type": "string"}, {"type": "object", "properties": {"kind": {"type": "string"}, "name": {"type": "string"}}}]}
+_ENTRY = {"part_of": "families", "bare": "name"}
 FamilyEntry = Annotated[Part, BeforeValidator(_family), WithJsonSchema(_ENTRY)]
 
 

@@ -4,6 +4,7 @@ import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from inspect import cleandoc
 from pathlib import Path
 
 from hbench.core.output import Output
@@ -13,11 +14,15 @@ _NOT_KINDS = {"__init__", "step_kind", "trial", "trained", "run_setting", "act_s
 
 @dataclass(frozen=True)
 class StepKind:
-    """version: the module's VERSION (1 when it has none), raised when the step's behaviour changes; it is hashed."""
+    """version: the module's VERSION (1 when it has none), raised when the step's behaviour changes; it is hashed.
+
+    text: what the step does, then what it is given and gives.
+    """
 
     name: str
     version: int
     run: Callable[..., Output]
+    text: str = ""
 
 
 def names() -> list[str]:
@@ -31,4 +36,5 @@ def find(kind: str) -> StepKind:
     if kind not in names():
         raise KeyError(f"no step kind {kind!r} (there are {', '.join(names())})")
     module = importlib.import_module(f"hbench.steps.{kind}")
-    return StepKind(kind, getattr(module, "VERSION", 1), getattr(module, kind))
+    run = getattr(module, kind)
+    return StepKind(kind, getattr(module, "VERSION", 1), run, f"{module.__doc__}\n\n{cleandoc(run.__doc__ or '')}")

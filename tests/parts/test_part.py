@@ -2,8 +2,7 @@
 
 import pytest
 
-from hbench.parts.describe import SORTS
-from hbench.parts.part import build, find, kinds
+from hbench.parts.part import SORTS, build, find, kinds
 
 EXAMPLES = {
     "families/reasoning_gym": {"name": "maze", "format": "varied"},

@@ -21,9 +21,7 @@ def _detector(value: Any) -> Any:
         raise ValueError(f"{kind} {place}: {first['msg'].removeprefix('Value error, ')}") from None
 
 
-Detector = Annotated[
-    Part, BeforeValidator(_detector), WithJsonSchema({"type": "object", "properties": {"kind": {"type": "string"}}})
-]
+Detector = Annotated[Part, BeforeValidator(_detector), WithJsonSchema({"part_of": "detectors"})]
 
 
 class Several(Part):

@@ -35,6 +35,11 @@ class Practice(Part):
     kind: Literal["practice"]
     name: str = Field(description="the skill, e.g. sum_list")
 
+    @staticmethod
+    def names() -> list[str]:
+        """Every skill."""
+        return sorted(SKILLS)
+
     @field_validator("name")
     @classmethod
     def _is_a_skill(cls, name: str) -> str:

@@ -35,6 +35,11 @@ class ReasoningGym(Part):
     )
     settings: dict[str, Any] = Field(default_factory=dict, description="passed to create_dataset; not seed, not size")
 
+    @staticmethod
+    def names() -> list[str]:
+        """Every family of the library."""
+        return sorted(_library.modules())
+
     @field_validator("name")
     @classmethod
     def _is_installed(cls, name: str) -> str:
