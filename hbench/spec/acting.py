@@ -129,13 +129,31 @@ class ReviewBlock(Block):
     """A reviewer that passes or replaces each response before it is executed (agent-as-harness)."""
 
     reviewer: ModelBlock = Field(description="The model that reviews.")
-    prompt: PromptName = Field("reviewer/guided", description="How a review session opens; reviewer/generic without guidance.")
+    prompt: PromptName = Field(
+        "reviewer/guided", description="How a review session opens; without guidance the default is reviewer/generic."
+    )
     turn_prompt: PromptName = Field("reviewer/turn", description="What the reviewer is shown each turn.")
     guidance: Guidance | None = Field(None, description="K, which only the reviewer reads; null: a generic review.")
     budget: Whole = Field(5, ge=0, description="Replacements a rollout; past it every turn passes. 5 are the paper's.")
     tries: Whole = Field(3, ge=1, description="Tries for a well-formed verdict; past them the turn passes.")
     oracle: bool = Field(False, description="Whether the reviewer is told the right answer: an ablation.")
     when: WhenBlock = Field(default_factory=WhenBlock, description="Which turns are reviewed.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _opens_without_guidance(cls, values: Any) -> Any:
+        alone = isinstance(values, dict) and values.get("guidance") is None
+        return {"prompt": "reviewer/generic", **values} if alone else values
+
+    @model_validator(mode="after")
+    def _guidance_is_there(self) -> Self:
+        """A reviewer that is told of guidance must have some."""
+        from hbench.core.prompt import load_prompt
+
+        if self.guidance is None and "guidance" in load_prompt(self.prompt.name).variables:
+            hint = "give guidance, or prompt: reviewer/generic"
+            raise wrong(f"the prompt {self.prompt.name} shows guidance, and there is none", hint)
+        return self
 
     @model_validator(mode="after")
     def _checks_are_there(self) -> Self:

@@ -1,6 +1,6 @@
 """A tree of values → a validated block, or problems at the lines that cause them."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
@@ -53,11 +53,24 @@ def problems_of(error: ValidationError, made: type[BaseModel], tree: Tree) -> li
     problems, raws = [], error.errors(include_url=False)
     broken = {str(raw["loc"][0]) for raw in raws if raw["loc"]} | {str(known[0]) for known in tree.unread if known}
     for raw in raws:
-        place = tuple(part for part in raw["loc"] if not str(part).startswith("kind="))
+        place = _place(raw["loc"], tree.values)
         follows = raw.get("ctx", {}).get("without") in broken
         if not follows and not any(place[: len(known)] == known for known in tree.unread):
             problems.append(_problem(raw, place, made, tree))
     return problems
+
+
+def _place(loc: Sequence[str | int], values: Any) -> Place:
+    """Where pydantic's `loc` is in the file. It names the kind that it chose, too, which is no key there."""
+    place: list[str | int] = []
+    for part in loc:
+        chosen = isinstance(values, dict) and part not in values and part == values.get("kind")
+        if chosen or str(part).startswith("kind="):
+            continue
+        place.append(part)
+        inside = isinstance(values, dict) and part in values or isinstance(values, list) and part in range(len(values))
+        values = values[part] if inside else None
+    return tuple(place)
 
 
 def _problem(raw: Mapping[str, Any], place: Place, made: type[BaseModel], tree: Tree) -> Problem:
