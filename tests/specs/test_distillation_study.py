@@ -46,7 +46,7 @@ def test_both_experiments_train_on_the_same_questions_and_share_no_other():
     roles = [of(FINAL, "training"), of(TUNING, "evaluation"), of(FINAL, "evaluation")]
     found = [{question.content_id for question in questions} for questions in roles]
     assert [len(contents) for contents in found] == [170, 170, 170]
-    assert len(set.union(*found)) == 680
+    assert len(set.union(*found)) == 510
 
 
 @pytest.mark.parametrize(("name", "share"), [(TUNING, "tuning"), (FINAL, "evaluation")])
