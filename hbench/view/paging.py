@@ -7,7 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from hbench.core.failure import HbenchError
-from hbench.view.reading import Reading
+from hbench.view.reading import Asked
 
 SIZE = 50
 
@@ -34,7 +34,7 @@ class Shown:
     after: str
 
 
-def shown(reading: Reading, listing: Listing, asked: Mapping[str, str], size: int = SIZE) -> Shown:
+def shown(reading: Asked, listing: Listing, asked: Mapping[str, str], size: int = SIZE) -> Shown:
     """The page that an address asks for. asked: its query, in which `after` or `before` holds a key as JSON."""
     back = "before" in asked and "after" not in asked
     edge = _edge(asked.get("before" if back else "after"), listing)
@@ -50,7 +50,7 @@ def shown(reading: Reading, listing: Listing, asked: Mapping[str, str], size: in
     )
 
 
-def _rows(reading: Reading, listing: Listing, edge: list | None, back: bool, size: int) -> list[dict[str, Any]]:
+def _rows(reading: Asked, listing: Listing, edge: list | None, back: bool, size: int) -> list[dict[str, Any]]:
     falling = listing.newest_first != back
     key = ", ".join(f'"{name}"' for name in listing.key)
     order = ", ".join(f'"{name}" {"desc" if falling else "asc"}' for name in listing.key)

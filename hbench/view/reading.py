@@ -2,8 +2,8 @@
 
 import threading
 import time
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,20 @@ LIMIT_S = 20.0  # of one query of a page
 RETRY_S = 5.0  # while a fold has the database
 
 
-class Reading:
+class Asked:
+    """Answers queries."""
+
+    def query(self, sql: str, values: Sequence[Any] = ()) -> Result:
+        """What a statement of the page's own gives, `?` in it filled with `values`. Raises HbenchError."""
+        raise NotImplementedError
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
+        """The same, each row as column -> value."""
+        found = self.query(sql, values)
+        return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+
+
+class Reading(Asked):
     """folder: a results folder, or that of a published bundle. Safe from any thread.
 
     A run that writes into the folder is not held up: a query holds the database while it runs, and folding gets round
@@ -36,14 +49,20 @@ class Reading:
         self._starting = threading.Lock()
 
     def query(self, sql: str, values: Sequence[Any] = ()) -> Result:
-        """What a statement of the page's own gives, `?` in it filled with `values`. Raises HbenchError."""
-        connection = self._bundle.cursor() if self.is_bundle else open_read_only(self.folder, RETRY_S)
-        return _asked(connection, sql, values)
+        with closing(self._opened()) as connection:
+            return _asked(connection, sql, values)
 
-    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[dict[str, Any]]:
-        """The same, each row as column -> value."""
-        found = self.query(sql, values)
-        return [dict(zip(found.columns, row, strict=True)) for row in found.rows]
+    def _opened(self) -> Any:
+        return self._bundle.cursor() if self.is_bundle else open_read_only(self.folder, RETRY_S)
+
+    @contextmanager
+    def held(self) -> Iterator["Held"]:
+        """For the queries of one page: one connection, opened for the first and closed at the end. For one thread."""
+        held = Held(self._opened)
+        try:
+            yield held
+        finally:
+            held.close()
 
     @property
     def is_empty(self) -> bool:
@@ -69,18 +88,32 @@ class Reading:
         self._folding = None
 
 
+class Held(Asked):
+    """A connection to what a Reading reads, kept for some queries. Opening one takes longer than most queries."""
+
+    def __init__(self, opened: Callable[[], Any]):
+        self._opened, self._connection = opened, None
+
+    def query(self, sql: str, values: Sequence[Any] = ()) -> Result:
+        self._connection = self._connection or self._opened()
+        return _asked(self._connection, sql, values)
+
+    def close(self) -> None:
+        if self._connection is not None:
+            self._connection.close()
+
+
 def _asked(connection: Any, sql: str, values: Sequence[Any]) -> Result:
     import duckdb
 
-    with closing(connection):
-        stop = threading.Timer(LIMIT_S, connection.interrupt)
-        stop.start()
-        try:
-            answer = connection.execute(sql, list(values) or None)
-            return Result(tuple(name for name, *_ in answer.description or ()), answer.fetchall())
-        except duckdb.InterruptException:
-            raise HbenchError(f"the query took longer than {LIMIT_S:.0f} s and was stopped") from None
-        except duckdb.Error as error:
-            raise HbenchError(str(error)) from error
-        finally:
-            stop.cancel()
+    stop = threading.Timer(LIMIT_S, connection.interrupt)
+    stop.start()
+    try:
+        answer = connection.execute(sql, list(values) or None)
+        return Result(tuple(name for name, *_ in answer.description or ()), answer.fetchall())
+    except duckdb.InterruptException:
+        raise HbenchError(f"the query took longer than {LIMIT_S:.0f} s and was stopped") from None
+    except duckdb.Error as error:
+        raise HbenchError(str(error)) from error
+    finally:
+        stop.cancel()
