@@ -11,17 +11,21 @@ from hbench.core.syntax import parse
 
 TAGS = ("<proposal>", "</proposal>", "<findings>", "</findings>", "<guidance>", "</guidance>", "<since>", "</since>")
 RUN = 8  # words in a row that are no accident
-_FEWEST = 7  # words: shorter pieces are headings and turns of speech
+_FEWEST = 7  # words beside code: shorter sentences are headings and turns of speech
+_MOST_CODE = 3  # words of a run: with more of them it is what recipes are for
 
 _WORD = re.compile(r"\w+")
-_CODE = re.compile(r"^\s*(```|~~~).*?^\s*\1[^\n]*$|`[^`\n]*`", re.MULTILINE | re.DOTALL)
-_PIECE = re.compile(r"(?:[.!?:;]\s+|\n)")
+_FENCED = re.compile(r"^\s*(```|~~~).*?^\s*\1[^\n]*$", re.MULTILINE | re.DOTALL)
+_GOES_ON = re.compile(r"(?<=\S)[ \t]*\n[ \t]*(?=[^\W\d_]|`)")  # a line's end inside a paragraph
+_HEADING = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
+_SENTENCE = re.compile(r"(?:`[^`\n]*`|[.!?:;](?!\s)|[^.!?:;\n])+")
+_ESCAPED = re.compile(r"\\[nrt\"/]")  # as the arguments of a call hold a line break
 
 
 def private(guidance: Harness) -> tuple[str, ...]:
     """Tags of a review, paths and names of the guidance, and its sentences, all as `leaked` looks for them.
 
-    A name of one plain word (`sort`) is left out: it says nothing about where it comes from. So is code in recipes and in
+    A name of one plain word (`sort`) is left out: it says nothing about where it comes from. So is code, in fences or in
     backticks: saying it is what recipes are for.
     """
     told: dict[str, None] = dict.fromkeys(TAGS)
@@ -34,9 +38,14 @@ def private(guidance: Harness) -> tuple[str, ...]:
 
 
 def sentences(prose: str) -> list[str]:
-    """The sentences of `prose` that are long enough to be told again by one who has read them; code is left out."""
-    pieces = (piece.strip(" \t#*->") for piece in _PIECE.split(_CODE.sub("\n", prose)))
-    return [piece for piece in pieces if len(_WORD.findall(piece)) >= _FEWEST]
+    """The sentences of `prose` that are long enough to be told again by one who has read them, over the ends of lines.
+
+    Fenced code is left out; code in backticks stays in its sentence, and is none by itself.
+    """
+    paragraphs = _HEADING.sub(r"\g<0>\n", _FENCED.sub("\n\n", prose))
+    whole = _GOES_ON.sub(" ", paragraphs)
+    found = (sentence.strip(" \t#*->") for sentence in _SENTENCE.findall(whole))
+    return [each for each in found if sum(not code for _, code in _marked(each)) >= _FEWEST]
 
 
 def leaked(text: str, private: Sequence[str], known: str = "") -> str | None:
@@ -46,6 +55,7 @@ def leaked(text: str, private: Sequence[str], known: str = "") -> str | None:
     Case, blanks and punctuation do not count in sentences. A paraphrase is not found.
     """
     names, runs = _sought(tuple(private))
+    text, known = (_ESCAPED.sub(" ", each) for each in (text, known))
     found = next((name for name in names if _names(name, text) and not _names(name, known)), None)
     if found is not None:
         return found
@@ -62,9 +72,17 @@ def _sought(private: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[tuple[str,
 
 
 def _runs(sentence: str) -> Iterator[str]:
-    words = _words(sentence).split()
-    for start in range(max(len(words) - RUN, 0) + 1):
-        yield " ".join(words[start : start + RUN])
+    told = _marked(sentence)
+    for start in range(max(len(told) - RUN, 0) + 1):
+        run = told[start : start + RUN]
+        if sum(code for _, code in run) <= _MOST_CODE:
+            yield " ".join(word for word, _ in run)
+
+
+def _marked(sentence: str) -> list[tuple[str, bool]]:
+    """(word, whether it stands in backticks) of each word."""
+    parts = enumerate(sentence.split("`"))
+    return [(word, bool(number % 2)) for number, part in parts for word in _words(part).split()]
 
 
 def _words(text: str) -> str:
@@ -82,4 +100,4 @@ def _prose(entry: Entry) -> str:
     if entry.sort != "check":
         return entry.text
     strings = [n.value for n in ast.walk(parse(entry.text)) if isinstance(n, ast.Constant) and isinstance(n.value, str)]
-    return "\n".join([*strings, *re.findall(r"#[^\n]*", entry.text)])
+    return "\n\n".join([*strings, *re.findall(r"#[^\n]*", entry.text)])

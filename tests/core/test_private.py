@@ -18,6 +18,7 @@ K = Harness(
         "recipes/sort.md": "# How to sort\n\nUse `sort -o FILE FILE` where a file is to be sorted in place.\n",
         "checks/overwrites.py": CHECK,
         "advice/read_first.md": "- A file that was never read must be read before it is changed, whatever the question seems to say.\n",
+        "advice/formulas.md": "# Formulas\nWhere a cell holds a formula, read it with `load_workbook(path, data_only=True)`, and\ncompare it with the number that is shown.\n",
         "patterns.md": "Blank lines at the end of a list are counted as names.",
     }
 )
@@ -35,6 +36,10 @@ PRIVATE = private(K)
         "# Writers who skip the header lose the first row of names\nhead -n 1 a.csv",
         "Say when a file is written that nobody has read before",
         "<proposal>ls</proposal>",
+        "Where a cell holds a formula, read it with load_workbook.",
+        "`load_workbook` and compare it with the number that is shown",
+        '{"command": "# Blank lines at the end of\\n# a list are counted as names\\ncat\\trecipes/sort.md"}',
+        '{"command": "ls\\nread_first"}',
         "I remember: whatever the question seems to say, before it is changed, a file that was never read must be read.",
     ],
 )
@@ -48,6 +53,8 @@ def test_a_name_or_a_sentence_gives_it_away(text):
         "sort -o names.txt names.txt",
         "tail -n +2 names.csv | wc -l | tr -d ' '",
         "I sort the names and count the rows.",
+        "python3 -c 'print(load_workbook(path, data_only=True))' and compare",
+        "Formulas where a cell holds a formula.",
         "I read the file first, since I have never read it.",
         "overwrites = False; already_read_first = 1; my-row_count-x",
         "",
