@@ -145,7 +145,8 @@ class ReviewSession:
                 outcome = replace(passed, tries=number, trouble=bad.kind, reason=bad.message)
                 talk += [Message("assistant", said), *self._render({"problem": bad.message})]
         self._talk += [*shown, Message("assistant", (after_thinking(said) or "").strip())]
-        self._told = len(self._seen) + 1  # with the response of this turn, which it has read or written
+        # The response of this turn it has read or written; but past a verdict that did not count it must be told which.
+        self._told = len(self._seen) + (not outcome.trouble)
         return outcome
 
     def _settled(self, reply: Reply, passed: Reviewed, told: Json, findings: Sequence[Finding]) -> Reviewed:
