@@ -4,6 +4,7 @@ from urllib.parse import quote, urlencode
 
 __all__ = [
     "run",
+    "run_steps",
     "step",
     "rounds",
     "candidates",
@@ -26,9 +27,14 @@ def step(step_key: str) -> str:
     return f"/steps/{_part(step_key)}"
 
 
-def rounds(spec_digest: str, arm: str, family: str, seed: int) -> str:
-    """Of one arm, family and seed: the curve and the tree of harnesses."""
-    return f"/rounds/{_part(spec_digest)}" + _asked(arm=arm, family=family, seed=seed)
+def rounds(run_id: str, arm: str, family: str, seed: int) -> str:
+    """Of one arm, family and seed in a run: the curve and the tree of harnesses."""
+    return f"{run(run_id)}/rounds" + _asked(arm=arm, family=family, seed=seed)
+
+
+def run_steps(run_id: str, **wanted: object) -> str:
+    """The steps of a run; wanted: status, arm, family, kind."""
+    return f"{run(run_id)}/steps" + _asked(**wanted)
 
 
 def candidates(**wanted: object) -> str:

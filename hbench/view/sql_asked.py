@@ -1,0 +1,126 @@
+"""One query of the SQL box, as the process of its own does it that `ask` of sql_process.py starts.
+
+DuckDB's own limits do not hold everything (a list of a billion numbers is built past them), so the process has limits of
+its own, and whoever started it ends it when its time is over. It yields to runs that want the processor.
+"""
+
+import json
+import os
+import re
+import resource
+import time
+from contextlib import closing
+from pathlib import Path
+from typing import Any
+
+from hbench.core.failure import HbenchError
+from hbench.core.published import BUNDLE, ROWS
+from hbench.store.query import open_read_only
+
+MEMORY_MB = 1024  # of DuckDB; the process may have some more
+PROCESS_MB = 3072
+RETRY_S = 5.0  # while a fold has the database
+_READING = ("select", "with", "from", "values", "table", "(", "pivot", "unpivot", "describe", "desc", "show", "summarize")
+_SPACE = re.compile(r"\s+|--[^\n]*(\n|$)|/\*.*?\*/|;", re.S)
+_EXPLAIN = re.compile(r"explain\b(?:\s+analyze\b|\s*\([^)]*\))?", re.I)
+
+
+def answer(folder: Path, sql: str, rows: int, characters: int) -> dict[str, Any]:
+    """columns, rows, more (there would be others), seconds. At most `rows` of them, and about `characters` in all.
+
+    Raises HbenchError for what is refused or fails.
+    """
+    import duckdb
+
+    began = time.monotonic()
+    try:
+        with closing(guarded(folder)) as connection:
+            for statement in _checked(connection, sql):
+                result = connection.execute(statement)
+            columns = [name for name, *_ in result.description or ()]
+            found, more = _fetched(result, rows, characters)
+    except duckdb.Error as error:
+        raise HbenchError(str(error)) from error
+    return {"columns": columns, "rows": found, "more": more, "seconds": time.monotonic() - began}
+
+
+def guarded(folder: Path) -> Any:
+    """A read-only connection that reaches nothing but the tables in `folder`, and whose settings are fixed."""
+    connection = open_read_only(folder, RETRY_S)
+    if (folder / BUNDLE).exists():
+        files = ", ".join("'" + str(file).replace("'", "''") + "'" for file in (folder / ROWS).glob("*.parquet"))
+        connection.execute(f"set allowed_paths = [{files}]")  # what the bundle's tables are views of
+    connection.execute(f"set memory_limit = '{MEMORY_MB}MB'")
+    connection.execute("set enable_progress_bar = false")
+    connection.execute("set temp_directory = ''")  # what does not fit into memory fails, and fills no disk
+    connection.execute("set enable_external_access = false")
+    connection.execute("set lock_configuration = true")
+    return connection
+
+
+def _checked(connection: Any, sql: str) -> list[Any]:
+    """The statements, all of which only read. Raises HbenchError."""
+    statements = connection.extract_statements(sql)
+    if not statements:
+        raise HbenchError("no SQL given; for instance: select * from held_out")
+    for statement in statements:
+        _check(connection, statement)
+    return statements
+
+
+def _check(connection: Any, statement: Any) -> None:
+    """The parser says what a statement is, but not of one with a pivot, nor what is explained: there its first word does."""
+    kind, text = statement.type.name, _begun(statement.query)
+    explained = _EXPLAIN.match(text)
+    if explained:
+        inner = text[explained.end() :]
+        if len(found := connection.extract_statements(inner)) == 1:
+            return _check(connection, found[0])
+    elif kind in ("SELECT", "MULTI") and text.lower().startswith(_READING):
+        return None
+    word = (re.match(r"\w+", text) or [kind])[0].lower()
+    raise HbenchError(f"{word} is refused: this box only reads; to change something, work on a copy of the database")
+
+
+def _begun(text: str) -> str:
+    """The statement without the blanks and comments before it."""
+    at = 0
+    while space := _SPACE.match(text, at):
+        at = space.end()
+    return text[at:]
+
+
+def _fetched(result: Any, rows: int, characters: int) -> tuple[list[list[Any]], bool]:
+    found: list[list[Any]] = []
+    size = 0
+    while batch := result.fetchmany(100):
+        for row in batch:
+            if len(found) == rows or size > characters:
+                return found, True
+            cells = [_plain(value, characters // 4) for value in row]
+            size += sum(len(cell) if isinstance(cell, str) else 8 for cell in cells)
+            found.append(cells)
+    return found, False
+
+
+def _plain(value: Any, most: int) -> Any:
+    """What JSON can hold of it."""
+    if value is None or isinstance(value, bool | int | float):
+        return value if value == value and value not in (float("inf"), float("-inf")) else str(value)
+    text = value if isinstance(value, str) else str(value)
+    return text if len(text) <= most else text[:most] + f" … ({len(text)} characters)"
+
+
+def work(pipe: Any, folder: Path, sql: str, most: tuple[int, int]) -> None:
+    """Sends two messages: an empty one when it begins, and the answer, or `error`, as JSON. most: rows, characters."""
+    os.nice(5)
+    resource.setrlimit(resource.RLIMIT_AS, (PROCESS_MB << 20, PROCESS_MB << 20))
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    pipe.send_bytes(b"")
+    try:
+        told = answer(folder, sql, *most)
+    except HbenchError as bad:
+        told = {"error": str(bad)}
+    except MemoryError:
+        told = {"error": "the query needs more memory than it may have"}
+    pipe.send_bytes(json.dumps(told).encode())
