@@ -96,10 +96,12 @@ def test_a_model_that_is_down_is_an_error_of_the_step(kind):
         play([bash("ls"), LMError(kind, "down")])
 
 
-def test_a_server_that_reads_calls_itself_is_an_error_that_says_what_to_do():
+@pytest.mark.parametrize("beside", ["", "I list the files."])
+def test_a_server_that_reads_calls_itself_is_an_error_that_says_what_to_do(beside):
+    """What was said beside a call that the server took out was read as the final answer, and scored."""
     calls = [{"function": {"name": "execute", "arguments": "{}"}}]
     with pytest.raises(StepError, match="without a tool parser"):
-        play([Reply("", "tool_calls", tool_calls=calls)])
+        play([Reply(beside, "tool_calls", tool_calls=calls)])
 
 
 def test_draws_are_those_of_the_question_and_the_repeat():

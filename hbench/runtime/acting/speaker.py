@@ -22,7 +22,7 @@ class Speaker:
     async def say(self, seen: Sequence[Message]) -> Reply:
         """Its next message. Raises TooLong when what it has seen no longer fits its context, StepError for the machine."""
         reply = raise_for(await self._conversation.ask(seen), self._model)
-        if reply.tool_calls and not reply.text.strip():
+        if reply.tool_calls:
             raise StepError(
                 f"the server of the {self._model.role} takes calls out of what the model says, and only the words are read: "
                 "start it without a tool parser, or write calls as blocks (call: {kind: fenced})"
