@@ -3,10 +3,12 @@
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic_core import PydanticCustomError
 
 from hbench.core.digest import Json
+
+INSIDE = "hbench_inside"
 
 
 def wrong(what: str, hint: str = "", incomplete: bool = False, without: str = "") -> PydanticCustomError:
@@ -16,6 +18,13 @@ def wrong(what: str, hint: str = "", incomplete: bool = False, without: str = ""
     """
     told = {"what": what, "hint": hint, "incomplete": incomplete, "without": without}
     return PydanticCustomError("hbench", "{what}", told)
+
+
+def inside(error: ValidationError, made: type[BaseModel]) -> PydanticCustomError:
+    """Mistakes inside of a block `made` that a validator builds itself: raise it. Each is said at its own place."""
+    first = error.errors(include_url=False)[0]
+    what = ": ".join(filter(None, [".".join(map(str, first["loc"])), first["msg"].removeprefix("Value error, ")]))
+    return PydanticCustomError(INSIDE, "{what}", {"what": what, "error": error, "made": made})
 
 
 def _no_truth(value: Any) -> Any:

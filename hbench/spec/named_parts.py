@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import Field, create_model
 
 from hbench.parts.part import Part, find, kinds
+from hbench.spec.part_fields import trouble_with
 from hbench.spec.plans import PLANS
 from hbench.spec.problems import Problem, did_you_mean
 from hbench.spec.schema import DEFAULT_PARTS, DEFAULT_TERMS, SORT_OF, RewardBlock
@@ -70,10 +71,8 @@ def _part(tree: Tree, place: Place, block: Any) -> "type[Part] | Problem | None"
     if not isinstance(kind, str) or kind not in there:
         hint = did_you_mean(str(kind), there) or f"there are: {', '.join(there)}"
         return Problem(mark, f"{field}: no kind '{kind}'", hint)
-    try:
-        return find(sort, kind)
-    except Exception as error:  # whatever a part's own code raises when imported
-        return Problem(mark, f"{field}: kind '{kind}' cannot be loaded: {type(error).__name__}: {error}")
+    trouble = trouble_with(sort, kind)
+    return Problem(mark, f"{field}: {trouble}") if trouble else find(sort, kind)
 
 
 def _reward(tree: Tree, block: Any) -> tuple[Any, type, list[Problem]]:

@@ -4,9 +4,23 @@ from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ValidationError, WithJsonSchema
 
+from hbench.core import protocols
 from hbench.parts.part import Part, find, kinds
-from hbench.spec.block import wrong
+from hbench.spec.block import inside, wrong
 from hbench.spec.problems import did_you_mean
+
+# Folder -> what its parts have. versions: none; own_process_per_answer: true.
+PROTOCOLS = {
+    "families": protocols.Family,
+    "domains": protocols.Domain,
+    "calls": protocols.CallFormat,
+    "edits": protocols.EditFormat,
+    "rewards": protocols.RewardTerm,
+    "selections": protocols.SelectionRule,
+    "filters": protocols.Filter,
+    "detectors": protocols.Detector,
+}
+DEFAULTED = frozenset({"versions", "own_process_per_answer"})
 
 
 def part_of(sort: str, default: str | None = None) -> Any:
@@ -20,12 +34,7 @@ def part_of(sort: str, default: str | None = None) -> Any:
         if kind not in kinds(sort):
             hint = did_you_mean(str(kind), kinds(sort)) or f"there are: {', '.join(kinds(sort))}"
             raise wrong(f"there is no kind '{kind}' in parts/{sort}", hint)
-        try:
-            return find(sort, kind).model_validate({**block, "kind": kind})
-        except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            place = ".".join(str(part) for part in first["loc"])
-            raise wrong(f"{place}: {first['msg'].removeprefix('Value error, ')}" if place else first["msg"]) from None
+        return _made(_loaded(sort, kind), {**block, "kind": kind})
 
     return Annotated[Part, BeforeValidator(made), WithJsonSchema({"part_of": sort, "bare": "kind"})]
 
@@ -46,9 +55,36 @@ def laid_over(entry: Any, base: Any, field: str, sort: str) -> Any:
     if kind != base.kind and kind not in kinds(sort):
         raise wrong(f"there is no kind of {field} '{kind}'", did_you_mean(str(kind), kinds(sort)))
     inherited = base.model_dump(mode="json") if kind == base.kind else {"kind": kind}
-    made = type(base) if kind == base.kind else find(sort, kind)
+    made = type(base) if kind == base.kind else _loaded(sort, kind)
+    return _made(made, {**inherited, **block})
+
+
+def _loaded(sort: str, kind: str) -> type[Part]:
+    """The class of a kind that is there. Raises an author's mistake."""
+    if trouble := trouble_with(sort, kind):
+        raise wrong(trouble)
+    return find(sort, kind)
+
+
+def trouble_with(sort: str, kind: str) -> str:
+    """What keeps a kind that is there from being used: its file cannot be imported, or lacks something. "" for nothing."""
     try:
-        return made.model_validate({**inherited, **block})
+        made = find(sort, kind)
+    except Exception as error:  # whatever a part's own code raises when imported
+        return f"kind '{kind}' cannot be loaded: {type(error).__name__}: {error}"
+    wanted = PROTOCOLS[sort]
+    lacks = [name for name in _members(wanted) if not hasattr(made, name) and name not in made.model_fields]
+    return f"kind '{kind}' lacks {', '.join(lacks)}: see {wanted.__name__} in hbench/core/protocols.py" if lacks else ""
+
+
+def _members(protocol: type) -> list[str]:
+    """What a protocol asks for, but for what has a value where a part does not say it."""
+    named = [*protocol.__annotations__, *(name for name, of in vars(protocol).items() if callable(of))]
+    return [name for name in named if not name.startswith("_") and name not in DEFAULTED]
+
+
+def _made(part: type[Part], block: Any) -> Part:
+    try:
+        return part.model_validate(block)
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise wrong(first["msg"].removeprefix("Value error, ")) from None
+        raise inside(error, part) from None

@@ -5,10 +5,11 @@ from typing import Any, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
+from hbench.spec.block import INSIDE
 from hbench.spec.named_parts import with_parts
 from hbench.spec.problems import Problem, did_you_mean
 from hbench.spec.schema import SORT_OF
-from hbench.spec.tree import Place, Tree, dotted, leaves
+from hbench.spec.tree import Place, Tree, dotted, get, leaves
 
 _SORTS = {
     "string": "text",
@@ -48,16 +49,35 @@ def _without_unset(tree: Tree) -> tuple[Tree, list[Problem]]:
     return tree.taken_out(unset), problems
 
 
-def problems_of(error: ValidationError, made: type[BaseModel], tree: Tree) -> list[Problem]:
-    """pydantic's errors in the author's words, at the author's lines; none about what was already reported."""
+def problems_of(error: ValidationError, made: type[BaseModel], tree: Tree, at: Place = ()) -> list[Problem]:
+    """pydantic's errors in the author's words, at the author's lines; none about what was already reported.
+
+    at: where in the tree the block `made` stands.
+    """
     problems, raws = [], error.errors(include_url=False)
     broken = {str(raw["loc"][0]) for raw in raws if raw["loc"]} | {str(known[0]) for known in tree.unread if known}
     for raw in raws:
-        place = _place(raw["loc"], tree.values)
+        place = (*at, *_place(raw["loc"], _at(tree.values, at)))
         follows = raw.get("ctx", {}).get("without") in broken
         if not follows and not any(place[: len(known)] == known for known in tree.unread):
-            problems.append(_problem(raw, place, made, tree))
+            problems += _problems(raw, place, made, tree, at)
     return problems
+
+
+def _problems(raw: Mapping[str, Any], place: Place, made: type[BaseModel], tree: Tree, at: Place) -> list[Problem]:
+    if raw["type"] == INSIDE:
+        return problems_of(raw["ctx"]["error"], raw["ctx"]["made"], tree, place)
+    if raw["type"] == "extra_forbidden":
+        hint = _key_hint(str(place[-1]), made, place[len(at) : -1], _at(tree.values, at))
+        return [Problem(tree.mark(place), f"unknown key '{place[-1]}'", hint)]
+    return [_problem(raw, place, tree)]
+
+
+def _at(values: Any, place: Place) -> Any:
+    try:
+        return get(values, place)
+    except KeyError:
+        return None
 
 
 def _place(loc: Sequence[str | int], values: Any) -> Place:
@@ -73,11 +93,9 @@ def _place(loc: Sequence[str | int], values: Any) -> Place:
     return tuple(place)
 
 
-def _problem(raw: Mapping[str, Any], place: Place, made: type[BaseModel], tree: Tree) -> Problem:
+def _problem(raw: Mapping[str, Any], place: Place, tree: Tree) -> Problem:
     sort, context, name = raw["type"], raw.get("ctx", {}), dotted(place)
     mark = tree.mark(place)
-    if sort == "extra_forbidden":
-        return Problem(mark, f"unknown key '{place[-1]}'", _key_hint(str(place[-1]), made, place[:-1], tree.values))
     if sort == "missing":
         return Problem(mark, f"{name} is missing", incomplete=True)
     if sort == "hbench":

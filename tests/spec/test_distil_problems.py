@@ -72,6 +72,22 @@ def said(tmp_path, monkeypatch, project):
             "measured: [{name: a}, {name: a}]\n",
             "5:1: measured: the domain a stands here twice (give each block a name of its own)",
         ),
+        (
+            "measured:\n  - {name: a, akk: sum}\n",
+            "6:15: unknown key 'akk' (did you mean 'ask'?)",
+        ),
+        (
+            "measured:\n  - {name: a}\n  - {kind: uspto, split: tset}\n",
+            "7:19: measured.1.split: expected train, validation, test or any, got 'tset' (did you mean 'test'?)",
+        ),
+        (
+            "behaviours:\n  reads: {kind: read_before_write, raeds: ls, reads: ls, writes: '>'}\n",
+            "6:36: unknown key 'raeds' (did you mean 'reads'?)",
+        ),
+        (
+            "behaviours: {reads: {kind: command_matches, pattern: '('}}\n",
+            "5:45: behaviours.reads.pattern: '(' is no pattern: missing ), unterminated subpattern at position 0",
+        ),
     ],
 )
 def test_a_mistake_is_said_with_its_line_and_a_hint(said, more, message):
@@ -87,3 +103,34 @@ def test_a_review_without_guidance_opens_without_it(tmp_path, monkeypatch, proje
     assert {name: arm.review.prompt.name for name, arm in spec.arms.items()} == {
         "plain": "reviewer/generic", "guided": "reviewer/guided",
     }  # fmt: skip
+
+
+HALF = '''
+from typing import Literal
+
+from hbench.parts.part import Part
+
+
+class Half(Part):
+    """A domain that is not finished."""
+
+    kind: Literal["half"]
+    name: str = "half"
+
+    def questions(self, start, stop, seed):
+        return []
+'''
+
+
+def test_a_domain_of_ones_own_that_lacks_something_is_told_all_of_it_before_it_is_run(said, project):
+    """It was told by a run, one thing at a time: 'Half' object has no attribute 'packages'."""
+    project.write("parts/domains/half.py", HALF)
+    lacks = "kind 'half' lacks packages, describe, files, collected, grade_names, grade_work: see Domain in hbench/core/protocols.py"
+    assert said("measured: [{kind: half}]\n") == f"specs/mine.yaml:5:12: measured.0: {lacks}"
+    assert project.problems(WHOLE.replace("toy", "half")) == f"specs/mine.yaml:2:10: domain: {lacks}"
+
+
+def test_a_domain_that_cannot_be_loaded_is_told_where_it_is_named(said, project):
+    project.write("parts/domains/torn.py", "class Torn(\n")
+    told = "kind 'torn' cannot be loaded: SyntaxError: '(' was never closed"
+    assert said("measured: [{kind: torn}]\n").startswith(f"specs/mine.yaml:5:12: measured.0: {told}")
