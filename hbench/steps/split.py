@@ -74,13 +74,23 @@ def cut(distinct: Sequence[Question], sizes: Mapping[str, int], draw: Json = Non
 
 
 def check_disjoint(roles: Mapping[str, Sequence[Question]]) -> None:
-    """Raises StepError, with their ids, when two roles share what is asked (framing apart)."""
+    """Raises StepError, with their ids, when two roles share what is asked (framing apart), or one scenario."""
     names = list(roles)
     for i, one in enumerate(names):
         for other in names[i + 1 :]:
             shared = {q.content_id for q in roles[one]} & {q.content_id for q in roles[other]}
             if shared:
                 raise StepError(f"{one} and {other} questions must differ, but share {', '.join(sorted(shared))}")
+            if halved := sorted(_scenarios(roles[one]).items() & _scenarios(roles[other]).items()):
+                scenario, size = halved[0]
+                hint = f"take sizes that are multiples of {size}"
+                raise StepError(f"{one} and {other} questions would share scenario {scenario}, of {size} questions: {hint}")
+
+
+def _scenarios(questions: Sequence[Question]) -> dict[str, int]:
+    """Name -> how many questions it has. They are one task with other data: a part of them tells of the others."""
+    told = [question.meta or {} for question in questions]
+    return {meta["scenario"]: meta["scenario_size"] for meta in told if "scenario" in meta}
 
 
 @dataclass

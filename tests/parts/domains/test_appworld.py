@@ -5,7 +5,7 @@ import json
 
 import pytest
 
-from hbench.core.failure import HbenchError
+from hbench.core.failure import HbenchError, StepError
 from hbench.core.trajectory import Work
 from hbench.parts.domains import _appworld_home_made
 from hbench.parts.domains.appworld import EVALUATION
@@ -62,6 +62,13 @@ def test_splits_of_threes_hold_whole_scenarios():
     scenarios = {role: {q["meta"]["scenario"] for q in questions} for role, questions in roles.items()}
     assert [len(found) for found in scenarios.values()] == [2, 3]
     assert scenarios["evaluation"].isdisjoint(scenarios["training"])
+
+
+def test_no_scenario_is_parted_between_what_is_learnt_and_what_is_measured():
+    params = {"domain": {"kind": "appworld", "source": "home_made"}, "role": "training", "seed": 4}
+    with pytest.raises(StepError, match="evaluation and training questions would share scenario .*multiples of 3"):
+        split({**params, "sizes": {"evaluation": 7, "training": 9}}, {}, None)
+    assert len(split({**params, "sizes": {"evaluation": 6, "training": 8}}, {}, None).value["questions"]) == 8
 
 
 def test_a_home_made_task_says_what_its_tests_ask_for():
