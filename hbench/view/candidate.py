@@ -160,8 +160,16 @@ def _terms(reading: Asked, step_keys: list[str], number: int) -> tuple[Term, ...
     return tuple(Term(*row) for row in rows)
 
 
+_SLOT = """
+select coalesce(c.slot, (s.value ->> '$.slot')::bigint) as slot
+from selections as c
+left join steps as s using (step_key)
+where c.step_key = ?
+"""
+
+
 def _chosen(reading: Asked, beside: list[tuple[Place, str]]) -> bool | None:
     select = next((key for place, key in beside if place.purpose == "select"), None)
     slot = next((place.slot for place, _ in beside if place.purpose == "propose"), None)
-    found = _first(reading, "select slot from selections where step_key = ?", [select]) if select else None
+    found = _first(reading, _SLOT, [select]) if select else None
     return None if found is None else found["slot"] == slot

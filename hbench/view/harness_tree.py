@@ -106,11 +106,12 @@ select
   c.explanation,
   chosen.rule,
   chosen.chosen_id,
-  chosen.slot as chosen_slot
+  coalesce(chosen.slot, (selecting.value ->> '$.slot')::bigint) as chosen_slot
 from mine
 left join scores using (step_key)
 left join candidates as c on c.step_key = mine.step_key and mine.purpose in ('propose', 'evolve')
 left join selections as chosen on chosen.step_key = mine.step_key
+left join steps as selecting on selecting.step_key = chosen.step_key
 order by round nulls last, slot nulls first, candidate, step_key
 """
 
