@@ -1,7 +1,8 @@
 """The web page as an application: every module of this folder that has ROUTES gives pages.
 
 ROUTES is a list of (path, function) or (path, function, methods). A function takes the request and gives a response,
-most often with `page` of hbench.view.page; it runs on a thread of its own, so it may wait for a query.
+most often with `page` of hbench.view.page; it runs on a thread of its own, so it may wait for a query. It asks its
+queries of `request.state.reading`, one connection for all of them; `request.app.state.reading` says what is read.
 """
 
 import pkgutil
@@ -48,8 +49,10 @@ def _up_to_date(answer: Callable) -> Callable:
     """The same function; what has finished is folded in before, as far as that takes no time."""
 
     def answered(request: Any) -> Any:
-        request.app.state.reading.catch_up()
-        return answer(request)
+        reading = request.app.state.reading
+        reading.catch_up()
+        with reading.held() as request.state.reading:
+            return answer(request)
 
     return answered
 

@@ -14,6 +14,7 @@ __all__ = [
     "trajectory",
     "harness",
     "diff",
+    "text",
     "exhibit",
     "sql",
 ]
@@ -27,9 +28,9 @@ def step(step_key: str) -> str:
     return f"/steps/{_part(step_key)}"
 
 
-def rounds(run_id: str, arm: str, family: str, seed: int) -> str:
-    """Of one arm, family and seed in a run: the curve and the tree of harnesses."""
-    return f"{run(run_id)}/rounds" + _asked(arm=arm, family=family, seed=seed)
+def rounds(spec_digest: str, arm: str, family: str, seed: int) -> str:
+    """Of one arm, family and seed: the curve and the tree of harnesses."""
+    return f"/rounds/{_part(spec_digest)}" + _asked(arm=arm, family=family, seed=seed)
 
 
 def run_steps(run_id: str, **wanted: object) -> str:
@@ -68,6 +69,11 @@ def harness(harness_id: str) -> str:
 def diff(before: str, after: str) -> str:
     """Of two harnesses."""
     return f"/diffs/{_part(before)}/{_part(after)}"
+
+
+def text(digest: str, begin: int = 0) -> str:
+    """One long text, from its character `begin` on."""
+    return f"/texts/{_part(digest)}" + (_asked(**{"from": begin}) if begin else "")
 
 
 def exhibit(name: str) -> str:

@@ -60,8 +60,7 @@ def _rows(reading: Asked, listing: Listing, edge: list | None, back: bool, size:
         # The first column by itself lets DuckDB pass over blocks that cannot hold the page.
         where = f'where "{listing.key[0]}" {sign}= ? and ({key}) {sign} ({", ".join("?" for _ in edge)})'
         values += [edge[0], *edge]
-    result = reading.query(f"select * from ({listing.sql}) {where} order by {order} limit {size}", values)
-    return [dict(zip(result.columns, row, strict=True)) for row in result.rows]
+    return reading.rows(f"select * from ({listing.sql}) {where} order by {order} limit {size}", values)
 
 
 def _edge(text: str | None, listing: Listing) -> list | None:
