@@ -21,7 +21,7 @@ class TargetBlock(Block):
         {"kind": "fenced"}, description="How a tool call is written: fenced for small models, tool_call for those that know one."
     )
     turns: Whole = Field(40, ge=1, description="Most turns of a rollout; 40 are the paper's.")
-    observation_chars: Whole = Field(8000, ge=40, description="Characters of one observation; its middle is cut.")
+    observation_chars: Whole = Field(8000, ge=40, le=1_000_000, description="Characters of one observation; its middle is cut.")
     command_s: Number = Field(30.0, gt=0, description="Seconds of one command.")
     memory_mb: Whole = Field(1024, ge=16, description="Memory of each process in the workspace.")
     disk_mb: Whole = Field(256, ge=1, description="Size of the workspace, which lies in memory where the jail allows it.")
@@ -157,8 +157,12 @@ class ReviewBlock(Block):
 
     @model_validator(mode="after")
     def _checks_are_there(self) -> Self:
-        if self.when.kind == "checks" and self.guidance is None:
+        if self.when.kind != "checks":
+            return self
+        if self.guidance is None:
             raise wrong("when: checks needs guidance, whose checks they are")
+        if isinstance(self.guidance, GivenGuidance) and "check" not in map(kept.sort_of, self.guidance.folder.texts):
+            raise wrong(f"when: checks, and {self.guidance.folder.name} has none: no turn would be reviewed", "add checks/NAME.py")
         return self
 
 

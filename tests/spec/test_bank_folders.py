@@ -3,7 +3,7 @@
 import pytest
 from pydantic import ValidationError
 
-from hbench.spec.acting import GivenBank, GivenGuidance
+from hbench.spec.acting import GivenBank, GivenGuidance, ReviewBlock, TargetBlock
 from hbench.spec.files import forget
 
 
@@ -38,3 +38,18 @@ def test_a_bank_is_no_guidance(folder):
     name = write(folder, "guidance/mine", {"memory.md": "Look first.\n"})
     with pytest.raises(ValidationError, match="guidance/mine is no guidance: memory.md"):
         GivenGuidance.model_validate({"kind": "given", "folder": name})
+
+
+def test_where_checks_call_the_reviewer_the_guidance_must_have_some(folder):
+    """Without any, no turn is reviewed: the arm would be the base under another name."""
+    name = write(folder, "guidance/mine", {"patterns.md": "Look first.\n"})
+    block = {"reviewer": {"kind": "rules", "name": "files_expert"}, "guidance": {"kind": "given", "folder": name}}
+    with pytest.raises(ValidationError, match="guidance/mine has none: no turn would be reviewed"):
+        ReviewBlock.model_validate({**block, "when": {"kind": "checks"}})
+    assert ReviewBlock.model_validate(block).when.kind == "always"
+
+
+def test_no_observation_is_longer_than_a_workspace_gives():
+    """A larger number passed the check of the spec, and was an error of the first command."""
+    with pytest.raises(ValidationError, match="less than or equal to 1000000"):
+        TargetBlock.model_validate({"observation_chars": 1_000_001})
