@@ -1,0 +1,38 @@
+"""Pages about harnesses: one with its files and where it came from, and two side by side."""
+
+from typing import Any
+
+from hbench.view import links
+from hbench.view.file_diffs import file_diffs
+from hbench.view.harness import files_of, harness
+from hbench.view.ids import harness_id
+from hbench.view.page import NotFound, page
+
+
+def one(request: Any) -> Any:
+    """One harness."""
+    with request.app.state.reading.held() as held:
+        found = harness_id(held, request.path_params["harness"])
+        return page(request, "harness.html", record=harness(held, found))
+
+
+def asked(request: Any) -> Any:
+    """From the form: before and after in the address, by their ids or how they begin, lead to the diff."""
+    from starlette.responses import RedirectResponse
+
+    wanted = [request.query_params.get(name, "").strip() for name in ("before", "after")]
+    if not all(wanted):
+        raise NotFound("a diff is of two harnesses: /diffs?before=HARNESS&after=HARNESS")
+    with request.app.state.reading.held() as held:
+        return RedirectResponse(links.diff(*(harness_id(held, word) for word in wanted)), 303)
+
+
+def diff(request: Any) -> Any:
+    """Two harnesses."""
+    with request.app.state.reading.held() as held:
+        ids = [harness_id(held, request.path_params[name]) for name in ("before", "after")]
+        files = [files_of(held, id) for id in ids]
+        return page(request, "diff.html", ids=ids, diffs=file_diffs(*files))
+
+
+ROUTES = [("/harnesses/{harness}", one), ("/diffs", asked), ("/diffs/{before}/{after}", diff)]
