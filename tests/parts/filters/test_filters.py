@@ -72,5 +72,8 @@ def test_tools_of_a_bank_are_dropped_by_their_names_and_their_folder():
     count = Tool("count", "Counts.", {})
     called = lived(Say("```count\n{}\n```"), ANSWER, tools=(EXECUTE_TOOL, count))
     assert reason("tool_names", called) == "tool" and reason("tool_names", called, allowed=("execute", "count")) is None
-    assert reason("tool_names", lived(Say(bash("cat /bank/memory.md")), ANSWER)) == "tool"
+    for command in ("cat /bank/memory.md", "ls /bank", "cd '/bank' && cat memory.md", "ls /bank/", 'cat "$BANK/memory.md"', "ls ${BANK}"):
+        assert reason("tool_names", lived(Say(bash(command)), ANSWER)) == "tool", command
+    for command in ("cat data/bank/accounts.csv", "ls ./bank", "cat /banks.txt", "ls /bank-2", "echo $BANKS"):
+        assert reason("tool_names", lived(Say(bash(command)), ANSWER)) is None, command
     assert reason("tool_names", lived(LOOK, Say("The /bank/ is closed.", told=None))) is None
