@@ -15,7 +15,7 @@ from hbench.core.voice import without_loss
 from hbench.steps._kept import kept_acted
 from hbench.steps.run_setting import model_ref
 
-VERSION = 1
+VERSION = 2
 FILE, TEXTS = "rows.jsonl", "pairs.jsonl"
 
 

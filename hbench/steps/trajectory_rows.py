@@ -18,7 +18,7 @@ from hbench.core.voice import without_loss
 from hbench.steps._kept import kept_acted
 from hbench.steps.run_setting import model_ref
 
-VERSION = 1
+VERSION = 2
 FILE = "rows.jsonl"
 NO_LOSS = -100
 

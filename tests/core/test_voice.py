@@ -28,6 +28,13 @@ def heard(text):
         "The model's answer is unchecked.",
         "I should replace the command.",
         "THE DRAFT IS WRONG.",
+        "Draft only prints.",
+        "The **draft** only prints.",
+        'The "proposal" only prints.',
+        "Both drafts print.",
+        "As reviewer I pass.",
+        "The reviewed response prints.",
+        "This response should be replaced.",
     ],
 )
 def test_a_reviewers_sentence_is_heard_and_its_neighbours_are_not(sentence):
@@ -43,11 +50,17 @@ def test_a_reviewers_sentence_is_heard_and_its_neighbours_are_not(sentence):
         "The names in students.csv are not sorted.",
         "I pass the file to sort.",
         "Let me check the answer once more.",
+        "I move draft.txt into old/drafts and call it my-draft.",
+        "The comma must be replaced.",
         "",
     ],
 )
 def test_a_students_sentence_is_not(sentence):
     assert heard(sentence) == []
+
+
+def test_what_is_said_over_a_line_break_is_heard_in_both_lines():
+    assert heard("I read it. I think the\ndraft only prints. So I sort.") == ["I think the\ndraft only prints."]
 
 
 def test_neighbours_are_one_span_and_a_line_ends_a_sentence():
@@ -67,3 +80,4 @@ def test_spans_are_ascending_apart_and_inside(text):
 def test_long_text_takes_no_long_time():
     assert heard("the " * 200_000) == []
     assert heard("." * 200_000) == []
+    assert heard("the " + "*" * 200_000) == [] and heard("student " * 50_000) == []
