@@ -4,10 +4,15 @@ from functools import cache
 
 import pytest
 
+from hbench.core.action import EXECUTE, Action
 from hbench.core.failure import HbenchError
+from hbench.core.training import Talk
+from hbench.engines.mask import Chat
 from hbench.exhibits.exhibit import names, read
+from hbench.parts.part import build
 from hbench.plan import compile
 from hbench.spec import SpecError, check_files, load
+from tests.engines.test_mask_turns import TOOLS, chat_of
 from tests.where import REPO
 
 DOMAINS = ("spreadsheet", "appworld", "uspto")
@@ -78,6 +83,21 @@ def test_a_trained_student_is_measured_under_plain_h_alone():
     for arm in TAUGHT:
         measured = the_one("uspto", arm, "held_out")
         assert measured.params["review"] is None and not {"bank", "guidance"} & set(measured.parents())
+
+
+@pytest.mark.parametrize("name", DOMAINS)
+def test_a_reviewed_session_of_the_student_can_be_trained(name):
+    """Its own chat template makes it think, which no replacement does: each session that had one was left out."""
+    pytest.importorskip("transformers")
+    student, target = (the_one(name, "distilled", "collect").params[key] for key in ("student", "target"))
+    call = build("calls", target["call"])
+    said = [call.write(Action(EXECUTE, {"command": "ls"}, beside)) for beside in ("", "I look again.")]
+    roles = ("system", "user", "assistant", call.observation("").role, "assistant", call.observation("").role, "assistant")
+    told = zip(roles, ("You work in a shell.", "Do it.", said[0], "a.txt", said[1], "a.txt", "Done."), strict=True)
+    talk = Talk([{"role": role, "content": content} for role, content in told], [2, 4, 6], tools=TOOLS)
+    shipped = chat_of("qwen3_5_think")  # that of Qwen3.5-4B and larger
+    (row,) = Chat(shipped.tokenizer, shipped.ends, student["sampling"]["extra"].get("chat_template_kwargs", {})).talk(talk)
+    assert set(row.places) == {-1, 2, 4, 6}
 
 
 def test_direct_learns_from_the_teacher_with_its_tools_and_the_others_from_the_student():
