@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from io import BytesIO
 from random import Random
-from zipfile import ZIP_DEFLATED, ZipFile, ZipInfo
+from zipfile import ZipFile, ZipInfo
 
 from hbench.core.digest import derive_seed
 from hbench.parts.domains._sheet_jobs import JOBS, Changes, Drawn, Rows
@@ -62,11 +62,11 @@ def workbook(sheets: Mapping[str, Rows], changes: Changes) -> bytes:
 
 
 def _timeless(content: bytes) -> bytes:
-    """The archive without the hour at which it was written."""
+    """The archive without the hour at which it was written, nor what differs between libraries that pack."""
     packed = BytesIO()
-    with ZipFile(BytesIO(content)) as before, ZipFile(packed, "w", ZIP_DEFLATED) as after:
+    with ZipFile(BytesIO(content)) as before, ZipFile(packed, "w") as after:
         for part in before.namelist():
             data = before.read(part)
             fixed = _SAVED_AT.sub(b"2024-01-01T00:00:00Z", data) if part == "docProps/core.xml" else data
-            after.writestr(ZipInfo(part, _ONCE), fixed, ZIP_DEFLATED)
+            after.writestr(ZipInfo(part, _ONCE), fixed)
     return packed.getvalue()

@@ -8,7 +8,7 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from io import BytesIO
 from typing import Any, Literal
-from zipfile import BadZipFile, ZipFile
+from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from hbench.core.digest import Json
 from hbench.parts.domains._sheet_areas import Area, find_sheet
@@ -22,7 +22,7 @@ MOST_PARTS = 5_000
 MOST_CELLS = 2_000_000  # of one area, as far as the sheet reaches
 _DAY_ZERO = datetime.datetime(1899, 12, 30)
 _FORMULA = re.compile(rb"<(?:[\w.-]+:)?f[\s/>]")
-_NOISE = 1e-13  # of a number: what two programs may differ by in its last digits
+_NOISE, _MOST_NOISE = 1e-13, 0.005  # of a number, and at most: what two programs may differ by in its last digits
 
 
 class Unreadable(Exception):
@@ -110,7 +110,8 @@ def compare(wanted: Mapping[str, Json], found: Mapping[str, Json]) -> Literal["s
 def _equal(one: Json, other: Json) -> bool:
     """Numbers to two places. Halves may round either way where two programs differ in the last digits."""
     if isinstance(one, float) and isinstance(other, float):
-        return round(one, 2) == round(other, 2) or math.isclose(one, other, rel_tol=_NOISE, abs_tol=1e-9)
+        noise = min(_MOST_NOISE, max(1e-9, _NOISE * abs(one)))  # long whole numbers are numbers of something, and exact
+        return round(one, 2) == round(other, 2) or abs(one - other) <= noise
     return one == other
 
 
@@ -146,7 +147,10 @@ def _spread(formulas: Any) -> dict[Place, str]:
 
     found: dict[Place, str] = {}
     for first, ref in formulas.array_formulae.items():
-        left, top, right, bottom = range_boundaries(ref)
+        try:
+            left, top, right, bottom = map(int, range_boundaries(ref))
+        except (TypeError, ValueError) as bad:
+            raise Unreadable(f"a formula fills {ref!r}: {bad}"[:500]) from bad
         if len(found) + (right - left + 1) * (bottom - top + 1) > MOST_CELLS:
             raise Unreadable(f"formulas over more than {MOST_CELLS:,} cells")
         places = ((column, row) for row in range(top, bottom + 1) for column in range(left, right + 1))
@@ -155,9 +159,9 @@ def _spread(formulas: Any) -> dict[Place, str]:
 
 
 def _check(content: bytes) -> bool:
-    """Whether there may be a formula. Sizes are those that the archive states: nothing beyond them is unpacked.
+    """Whether there may be a formula. Of each part so much is unpacked as the archive says that it has.
 
-    Raises Unreadable.
+    What says less than it has is found out later, by the process's own limits. Raises Unreadable.
     """
     try:
         with ZipFile(BytesIO(content)) as archive:
@@ -166,9 +170,14 @@ def _check(content: bytes) -> bool:
             if len(parts) > MOST_PARTS or unpacked > MOST_UNPACKED:
                 most = f"{MOST_PARTS} and {MOST_UNPACKED >> 20} at most"
                 raise Unreadable(f"{len(parts)} parts, {unpacked >> 20} MiB unpacked: {most}")
-            return any(_may_compute(archive.read(part)) for part in parts)
+            return any(_may_compute(_unpacked(archive, part)) for part in parts)
     except (BadZipFile, ValueError, OSError, NotImplementedError, RuntimeError, zlib.error) as bad:
         raise Unreadable(f"no workbook: {bad}"[:500]) from bad
+
+
+def _unpacked(archive: ZipFile, part: ZipInfo) -> bytes:
+    with archive.open(part) as stream:
+        return stream.read(part.file_size)
 
 
 def _may_compute(part: bytes) -> bool:

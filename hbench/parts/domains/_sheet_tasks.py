@@ -101,7 +101,7 @@ def _read(folder: Path) -> Iterator[Task]:
     for number, row in enumerate(_qa_files.rows_of(index), start=1):
         try:
             yield _task(folder, row)
-        except (KeyError, TypeError, AttributeError) as bad:
+        except (KeyError, TypeError, AttributeError, ValueError) as bad:
             raise HbenchError(f"{index}, row {number}: not a task ({type(bad).__name__}: {bad})") from bad
 
 

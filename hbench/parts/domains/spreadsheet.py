@@ -33,7 +33,7 @@ class Spreadsheet(Part):
     an output is due for each, so that what was done has to hold for other data too.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     packages: ClassVar[tuple[str, ...]] = ("openpyxl", "pandas")
     own_process_per_answer: ClassVar[bool] = True  # a workbook is unpacked, and read by somebody else's library
 

@@ -153,8 +153,11 @@ class _Pool:
     balanced: bool
 
     def reactions(self) -> Iterator[Reaction]:
-        rows = _uspto_rows.read(self.file) if self.file else _uspto_authored.reactions()
-        return (row for row in rows if self.split == "any" or row.split in ("", self.split))
+        return (row for row in self.rows() if self.split == "any" or row.split in ("", self.split))
+
+    def rows(self) -> Iterator[Reaction]:
+        """Reactions of every split."""
+        return _uspto_rows.read(self.file) if self.file else _uspto_authored.reactions()
 
 
 @lru_cache(maxsize=8)
@@ -162,7 +165,8 @@ def _ordered(pool: _Pool, seed: int) -> tuple[Reaction, ...]:
     """By a digest of seed and reaction, the order of the file apart; balanced: the first of each class, then the second."""
     mixed = sorted(pool.reactions(), key=lambda row: (derive_seed("uspto", seed, row.product, row.reactants), row.id))
     if not mixed:
-        raise HbenchError(f"{pool.file} has no reaction of domain.split {pool.split}")
+        there = ", ".join(sorted({row.split for row in pool.rows()})) or "none at all"
+        raise HbenchError(f"{pool.file} has no reaction of domain.split {pool.split}: there are {there}")
     if not pool.balanced:
         return tuple(mixed)
     ranked, met = [], dict.fromkeys(range(1, len(CLASSES) + 1), 0)

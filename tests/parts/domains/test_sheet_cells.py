@@ -2,6 +2,9 @@
 
 import datetime as dt
 import json
+import struct
+import tracemalloc
+import zlib
 from io import BytesIO
 from zipfile import ZIP_DEFLATED, ZipFile
 
@@ -40,6 +43,7 @@ def test_a_value_is_compared_as_the_benchmark_does(value, compared):
         ({"A": 1.004}, {"A": 1.008}, "differs"),
         ({"A": 1.005}, {"A": 1.005 + 1e-15}, "same"),
         ({"A": 1e12}, {"A": 1e12 + 1}, "differs"),
+        ({"A": 123456789012345.0}, {"A": 123456789012346.0}, "differs"),  # as long as Excel's numbers are
         ({"A": "x"}, {"A": "X"}, "differs"),
         ({"A": 0.0}, {}, "differs"),
         ({}, {"A": "x"}, "differs"),
@@ -152,6 +156,35 @@ def test_an_array_formula_over_everything_is_refused():
     book.active["A1"] = ArrayFormula("A1:XFD1048576", "=1")
     with pytest.raises(Unreadable, match="formulas over more than"):
         cells(saved(book))
+
+
+@pytest.mark.parametrize("ref", ["nonsense", "A:A", "1:2"])
+def test_an_array_formula_over_nothing_that_can_be_read_is_refused(ref):
+    """It was a crash of the grader, and the other cases of its task were lost with it."""
+    with pytest.raises(Unreadable, match="a formula fills"):
+        cells(written(f'<row r="2"><c r="D2"><f t="array" ref="{ref}">A1</f></c></row>'))
+
+
+def lying(size: int) -> bytes:
+    """A workbook with one more part of `size` zeros, of which its list of parts says that it has 100."""
+    content = BytesIO(made({"A1": 1}))
+    with ZipFile(content, "a", ZIP_DEFLATED) as archive:
+        archive.writestr("xl/media/x", bytes(size))
+    raw = bytearray(content.getvalue())
+    listed = raw.rfind(b"PK\x01\x02")
+    struct.pack_into("<I", raw, listed + 16, zlib.crc32(bytes(100)))
+    struct.pack_into("<I", raw, listed + 24, 100)
+    return bytes(raw)
+
+
+def test_a_part_that_says_less_than_it_has_is_not_unpacked_beyond_what_it_says():
+    content = lying(64 << 20)
+    tracemalloc.start()
+    try:
+        assert cells(content) == {"A1": 1.0}
+        assert tracemalloc.get_traced_memory()[1] < 32 << 20
+    finally:
+        tracemalloc.stop()
 
 
 def test_a_link_to_another_file_is_left_alone():

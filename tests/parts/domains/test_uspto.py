@@ -156,7 +156,7 @@ def test_a_split_is_chosen_by_what_rows_say(here):
     write(here / "uspto50k.jsonl", ROW, {**ROW, "product": "CCOCC", "split": "train"}, {**ROW, "product": "O", "split": ""})
     assert [len(uspto(split=name).questions(0, 9, 0)) for name in ("test", "train", "validation", "any")] == [2, 2, 1, 3]
     write(here / "uspto50k.jsonl", ROW)
-    with pytest.raises(HbenchError, match="no reaction of domain.split train"):
+    with pytest.raises(HbenchError, match="no reaction of domain.split train: there are test"):
         uspto(split="train").questions(0, 1, 0)
 
 
