@@ -12,7 +12,8 @@ from hbench.core.model import ModelRef
 from hbench.core.prompt import load_prompt
 from hbench.engines.scripted import ScriptedLM
 from hbench.parts.calls.fenced import Fenced
-from hbench.runtime.acting.reviewer import Patience, Reviewed, ReviewSession
+from hbench.runtime.acting.patience import Patience
+from hbench.runtime.acting.reviewer import Reviewed, ReviewSession
 from hbench.steps.act_setting import Review
 from tests.engines.jail.lab import loop
 

@@ -97,6 +97,12 @@ def test_a_middleware_that_breaks_is_noted_and_the_rollout_goes_on():
     assert (failure.boundary, failure.kind) == ("harness", "error") and acted.rollout.grades["score"] == 1.0
 
 
+def test_a_middleware_that_breaks_beside_another_trouble_is_not_noted_at_the_next_turn():
+    broken = Harness({"middlewares/broken.py": "def after(call, observation, history):\n    return history[99]\n"})
+    acted = play([bash("sleep 60"), "Done."], bank=broken, target={"command_s": 0.5})
+    assert [turn.failure and turn.failure.kind for turn in acted.trajectory.turns] == ["timeout", None]
+
+
 def test_a_banks_files_cannot_be_changed_from_the_workspace():
     memory = Harness({"memory.md": "Sums were guessed.\n"})
     acted = play([bash("echo x >> $BANK/memory.md; rm $BANK/memory.md"), bash("cat $BANK/memory.md"), "0"], SUM, memory)

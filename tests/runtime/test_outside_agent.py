@@ -9,6 +9,7 @@ import pytest
 from hbench.core.failure import StepError
 from hbench.engines.jail import Jails
 from hbench.runtime.acting.outside import OutsideStage, act_outside
+from hbench.runtime.acting.patience import Patience
 from hbench.steps.act_setting import ActSetting
 from tests.engines.jail.lab import jails_of, loop
 from tests.runtime.acting import COPY, STUDENT, SUM, params, question
@@ -59,6 +60,16 @@ def test_its_bad_outcomes_are_failures_and_score_nothing(code, boundary, kind):
     rollout = outside(code, wall_s=1.5 if kind == "timeout" else 60.0).rollout
     assert (rollout.failure.boundary, rollout.failure.kind) == (boundary, kind)
     assert (rollout.completed, rollout.grades["score"]) == (False, 0.0)
+
+
+def test_one_that_always_ends_with_an_exit_code_is_down():
+    """A missing key scored every question 0."""
+    block = {"command": [sys.executable, "-c", "import sys; sys.exit('no key')"], "wall_s": 60.0}
+    made = params(outside=block)
+    stage = OutsideStage(ActSetting.of(made, STUDENT), jails_of("auto"), made["domain"], (), lambda: None, patience=Patience(2))
+    assert loop().run_until_complete(act_outside(stage, question(), 0)).rollout.failure.kind == "exit"
+    with pytest.raises(StepError, match="the agent ended with exit code 1: no key .this was number 2 in a row"):
+        loop().run_until_complete(act_outside(stage, question(), 1))
 
 
 def test_a_link_is_never_read_back(tmp_path):

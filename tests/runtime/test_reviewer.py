@@ -10,7 +10,8 @@ from hbench.core.private import private
 from hbench.core.replacement import written
 from hbench.core.verdict import BadVerdict, read_verdict
 from hbench.parts.part import build
-from hbench.runtime.acting.reviewer import Patience, Reviewed
+from hbench.runtime.acting.patience import Patience
+from hbench.runtime.acting.reviewer import Reviewed
 from tests.runtime.reviewing import HEAD, TOLD, TOOLS, Played, command, verdict
 
 LS, SORT = command("ls", "I look around."), command("sort -o names.txt names.txt")
@@ -161,7 +162,7 @@ def test_reviewers_that_hang_one_after_another_are_a_model_that_is_down():
     hang = LMError("timeout", "no reply within 60 s")
     for said in (hang, hang, verdict(), hang, hang):
         Played([said], patience=patience).play(LS)
-    with pytest.raises(StepError, match="no reply to 3 rollouts in a row"):
+    with pytest.raises(StepError, match="no reply within 60 s .this was number 3 in a row"):
         Played([hang], patience=patience).play(LS)
 
 

@@ -7,7 +7,7 @@ import tempfile
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
@@ -20,6 +20,7 @@ from hbench.core.rollout import Event
 from hbench.core.trajectory import Acted, Trajectory, Turn, Work
 from hbench.engines.jail import Jails
 from hbench.engines.outside import run_outside
+from hbench.runtime.acting.patience import Patience
 from hbench.runtime.acting.rollout import acted, graded
 from hbench.runtime.local import in_thread
 from hbench.runtime.loop import Interrupted
@@ -31,7 +32,10 @@ _BLANK = re.compile(r"\{(instruction|workspace)\}")
 
 @dataclass(frozen=True)
 class OutsideStage:
-    """What all rollouts of one act step share. names: environment variables that the program is given. look: as there."""
+    """What all rollouts of one act step share. names: environment variables that the program is given. look: as there.
+
+    patience: with a program that ends with an exit code; one that always does has no key, or no network.
+    """
 
     setting: ActSetting
     jails: Jails
@@ -39,6 +43,7 @@ class OutsideStage:
     names: Sequence[str]
     look: Callable[[], None]
     recalculator: Recalculator | None = None
+    patience: Patience = field(default_factory=Patience)
 
 
 async def act_outside(stage: OutsideStage, question: Question, repeat: int) -> Acted:
@@ -50,7 +55,7 @@ async def act_outside(stage: OutsideStage, question: Question, repeat: int) -> A
     try:
         await asyncio.to_thread(_lay, folder, domain.files(question))
         done, event = await _run(stage, question, folder)
-        failure = _failure(done, stage.setting.outside["wall_s"])
+        failure = _failure(done, stage)
         answer = None if failure else done.stdout.strip()
         patterns, most = domain.collected(question), stage.setting.target.disk_mb << 20
         files = {} if failure else await asyncio.to_thread(_collect, folder, patterns, most)
@@ -88,11 +93,14 @@ async def _run(stage: OutsideStage, question: Question, folder: Path) -> tuple[F
     return done, Event("execute", list(block["command"]), received, role="outside", seconds=seconds)
 
 
-def _failure(done: Finished, wall_s: float) -> Failure | None:
+def _failure(done: Finished, stage: OutsideStage) -> Failure | None:
     if done.code is None:
-        return Failure("limits", "timeout", f"the agent took more than {wall_s:g} s")
+        return Failure("limits", "timeout", f"the agent took more than {stage.setting.outside['wall_s']:g} s")
     if done.code:
-        return Failure("harness", "exit", f"the agent ended with exit code {done.code}: {done.stderr[-1500:]}")
+        why = f"the agent ended with exit code {done.code}: {done.stderr[-1500:].strip()}"
+        stage.patience.failed(why)
+        return Failure("harness", "exit", why)
+    stage.patience.worked()
     return None if done.stdout.strip() else Failure("harness", "no_answer", "the agent printed no answer")
 
 
@@ -107,10 +115,17 @@ def _collect(folder: Path, patterns: Sequence[str], most: int) -> dict[str, byte
     found: dict[str, bytes] = {}
     for place in sorted(folder.rglob("*")):
         path = place.relative_to(folder).as_posix()
-        linked = any(part.is_symlink() for part in (place, *place.parents) if part.is_relative_to(folder) and part != folder)
-        if linked or not place.is_file() or not any(fnmatchcase(path, pattern) for pattern in patterns):
-            continue
-        if sum(map(len, found.values())) + place.stat().st_size > most:
-            return Failure("limits", "collected", f"what is left for grading is more than {most} bytes")
-        found[path] = place.read_bytes()
+        try:
+            if not any(fnmatchcase(path, pattern) for pattern in patterns) or not _is_regular(place, folder):
+                continue
+            if sum(map(len, found.values())) + place.stat().st_size > most:
+                return Failure("limits", "collected", f"what is left for grading is more than {most} bytes")
+            found[path] = place.read_bytes()
+        except PermissionError:
+            continue  # not readable even to its owner
     return found
+
+
+def _is_regular(place: Path, folder: Path) -> bool:
+    linked = any(part.is_symlink() for part in (place, *place.parents) if part.is_relative_to(folder) and part != folder)
+    return place.is_file() and not linked

@@ -17,6 +17,7 @@ from hbench.core.thinking import after_thinking
 from hbench.core.trajectory import Span
 from hbench.core.verdict import BadVerdict, read_verdict
 from hbench.runtime.acting.checks import Finding, RunPython, run_checks, told_to_checks
+from hbench.runtime.acting.patience import Patience
 from hbench.steps.act_setting import Review
 
 Ask = Callable[[list[Message]], Awaitable[Reply | LMError]]
@@ -44,30 +45,13 @@ class Reviewed:
     trouble: str = ""
 
 
-class Patience:
-    """How long reviewers may hang, over all rollouts of one act step. One that hangs is an outcome; when `most` in a row
-    get no reply in time, with no reply to anyone between, their model is down."""
-
-    def __init__(self, most: int = 8):
-        self._most, self._hung = most, 0
-
-    def replied(self) -> None:
-        self._hung = 0
-
-    def hung(self, error: LMError) -> None:
-        """Raises StepError at the `most`-th call in a row."""
-        self._hung += 1
-        if self._hung >= self._most:
-            raise StepError(f"the reviewer gave no reply to {self._hung} rollouts in a row ({error.kind}): {error.message}")
-
-
 class ReviewSession:
     """The reviewer of one rollout. Make one a rollout, call `turn` once a turn, in order; it lives in memory alone.
 
     tools, call: the student's actions, and how it writes them. ask: sends the reviewer's conversation and gives what the
     LM gave (`LM.generate([request])[0]`, an LMError as it is: the session decides which is an outcome and which a
     StepError). run_python: Jails.python, for the checks of the guidance. gold: the right answer, for an oracle alone.
-    patience: shared by the rollouts of a step. Raises StepError for an oracle without it, or another with it.
+    patience: with a reviewer that hangs. Raises StepError for an oracle without it, or another with it.
     """
 
     def __init__(
@@ -136,7 +120,7 @@ class ReviewSession:
             reply = await self._ask(talk)
             if isinstance(reply, LMError):
                 return replace(passed, tries=number, **self._gone(reply))
-            self._patience.replied()
+            self._patience.worked()
             said = reply.text
             try:
                 outcome = replace(self._settled(reply, passed, told, findings), tries=number)
@@ -164,10 +148,11 @@ class ReviewSession:
 
     def _gone(self, error: LMError) -> Json:
         """The reviewer is asked no more in this rollout. Raises StepError where that is no outcome of its own."""
+        why = f"the reviewer gave no reply ({error.kind}): {error.message}"
         if error.kind not in _ITS_OWN:
-            raise StepError(f"the reviewer gave no reply ({error.kind}): {error.message}")
+            raise StepError(why)
         if error.kind == "timeout":
-            self._patience.hung(error)
+            self._patience.failed(why)
         self._over = _ITS_OWN[error.kind]
         return {"trouble": self._over, "reason": error.message[:500]}
 

@@ -20,7 +20,8 @@ from hbench.engines.jail.workspace_run import Called, Workspace, WorkspaceLimits
 from hbench.runtime.acting import sub_speaker
 from hbench.runtime.acting.bank_run import BankRun
 from hbench.runtime.acting.conversation import Conversation
-from hbench.runtime.acting.reviewer import Patience, Reviewed, ReviewSession
+from hbench.runtime.acting.patience import Patience
+from hbench.runtime.acting.reviewer import Reviewed, ReviewSession
 from hbench.runtime.acting.shell import Shell, cut
 from hbench.runtime.acting.speaker import Speaker
 from hbench.runtime.acting.sub_speaker import SubSpeaker
@@ -192,7 +193,8 @@ class Acting:
         told, failure = await self._shell.run(action)
         if self._bank:
             more = await self._bank.after(action, told, seen)
-            told, failure = cut(more, 2 * self._stage.setting.target.observation_chars), failure or self._bank.take_failure()
+            broken = self._bank.take_failure()
+            told, failure = cut(more, 2 * self._stage.setting.target.observation_chars), failure or broken
         return told, failure
 
     def _note(self, proposal: str, reviewed: Reviewed, action: Action | None, told: str | None, failure: Failure | None) -> None:
