@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import hbench.view
 from hbench.core.failure import HbenchError
@@ -27,7 +28,7 @@ def application(reading: Reading, port: int) -> Any:
 
     from hbench.view.guard import Guard
 
-    routes = [Route(path, _up_to_date(answer), methods=list(methods)) for path, answer, methods in _found()]
+    routes = [Route(path, _up_to_date(answer, methods), methods=list(methods)) for path, answer, methods in _found()]
     routes.append(Route("/", lambda request: RedirectResponse("/runs")))
     routes.append(Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")))
     app = Starlette(
@@ -45,8 +46,11 @@ def _found() -> Iterator[tuple[str, Callable, tuple[str, ...]]]:
             yield path, answer, tuple(methods[0]) if methods else ("GET",)
 
 
-def _up_to_date(answer: Callable) -> Callable:
-    """The same function; what has finished is folded in before, as far as that takes no time."""
+def _up_to_date(answer: Callable, methods: tuple[str, ...]) -> Callable:
+    """The same function; what has finished is folded in before, as far as that takes no time.
+
+    A form that was posted is name -> value under `request.state.form`.
+    """
 
     def answered(request: Any) -> Any:
         reading = request.app.state.reading
@@ -54,7 +58,13 @@ def _up_to_date(answer: Callable) -> Callable:
         with reading.held() as request.state.reading:
             return answer(request)
 
-    return answered
+    async def posted(request: Any) -> Any:
+        from starlette.concurrency import run_in_threadpool
+
+        request.state.form = dict(parse_qsl((await request.body()).decode(), keep_blank_values=True))
+        return await run_in_threadpool(answered, request)
+
+    return posted if "POST" in methods else answered
 
 
 def _nothing_here(request: Any, trouble: Exception) -> Any:

@@ -80,8 +80,9 @@ def exhibit(name: str) -> str:
     return f"/exhibits/{_part(name)}"
 
 
-def sql(query: str) -> str:
-    return "/sql" + _asked(q=query)
+def sql(query: str, named: str | None = None) -> str:
+    """named: the name under which it is saved."""
+    return "/sql" + _asked(q=query, named=named)
 
 
 def _part(text: object) -> str:

@@ -1,0 +1,88 @@
+"""The SQL box: one query at a time, saved queries beside it, the tables below."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from hbench.core.failure import HbenchError
+from hbench.store.tables import TABLES
+from hbench.store.views import views
+from hbench.view import links
+from hbench.view.guard import is_own
+from hbench.view.page import page
+from hbench.view.sql_process import Answer, ask
+from hbench.view.sql_saved import forget, save, saved
+
+ROWS, CHARACTERS = 500, 400_000  # of one answer in the page
+FILE_ROWS, FILE_CHARACTERS = 200_000, 50_000_000  # as a file
+LINKED = {
+    "run_id": links.run,
+    "step_key": links.step,
+    "harness_id": links.harness,
+    "parent_id": links.harness,
+    "chosen_id": links.harness,
+}
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a query: its answer, or why there is none."""
+
+    answer: Answer | None = None
+    trouble: str = ""
+
+
+def sql(request: Any) -> Any:
+    """The box; with `q` in the address also its answer. A link from elsewhere only fills the box."""
+    place, query = request.app.state.reading, request.query_params.get("q", "")
+    outcome = None
+    if query.strip() and is_own(request):
+        outcome = _asked(place.folder, query, ROWS, CHARACTERS)
+    known = saved(place)
+    tables = [(table.name, table.comment, table.columns) for table in TABLES.values()]
+    values: dict[str, Any] = {"query": query, "outcome": outcome, "saved": known, "tables": tables, "views": views()}
+    return page(request, "sql.html", named=request.query_params.get("named", ""), linked=LINKED, **values)
+
+
+def csv(request: Any) -> Any:
+    """The answer as a CSV file."""
+    from starlette.responses import Response
+
+    if not is_own(request):
+        raise HbenchError("a link from elsewhere runs no query")
+    answer = ask(request.app.state.reading.folder, request.query_params.get("q", ""), FILE_ROWS, FILE_CHARACTERS)
+    return Response(_csv(answer), media_type="text/csv", headers={"content-disposition": 'attachment; filename="query.csv"'})
+
+
+def _csv(answer: Answer) -> str:
+    import csv as writing
+    import io
+
+    out = io.StringIO()
+    writer = writing.writer(out, lineterminator="\n")
+    writer.writerow(answer.columns)
+    writer.writerows(answer.rows)
+    return out.getvalue()
+
+
+def keep(request: Any) -> Any:
+    """Saves the query under a name, or forgets the one of that name."""
+    from starlette.responses import RedirectResponse
+
+    form: Mapping[str, str] = request.state.form
+    name, query = form.get("name", ""), form.get("q", "")
+    if form.get("forget"):
+        forget(request.app.state.reading, name)
+        return RedirectResponse("/sql", 303)
+    save(request.app.state.reading, name, query)
+    return RedirectResponse(links.sql(query, name), 303)
+
+
+def _asked(folder: Any, query: str, rows: int, characters: int) -> Outcome:
+    try:
+        return Outcome(ask(folder, query, rows, characters))
+    except HbenchError as bad:
+        return Outcome(trouble=str(bad))
+
+
+ROUTES = [("/sql", sql), ("/sql.csv", csv), ("/sql/saved", keep, ["POST"])]
