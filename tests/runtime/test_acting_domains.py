@@ -2,12 +2,14 @@
 
 import asyncio
 import sys
+from dataclasses import replace
 
 import pytest
 
 from hbench.core.failure import StepError
 from hbench.engines.jail import Jails
 from hbench.parts.part import find
+from hbench.runtime.acting.patience import Patience
 from hbench.runtime.acting.rollout import act_out
 from tests.engines.jail.lab import loop
 from tests.runtime.acting import Played, bash, question, told
@@ -125,6 +127,15 @@ def test_a_grader_that_breaks_is_a_failure_of_this_rollout_alone(jails):
     assert (rollout.failure.boundary, rollout.completed, rollout.grades["score"]) == ("grader", True, 0.0)
     assert "this grader breaks" in rollout.failure.message
     assert played(["Done."], jails, 0).rollout.grades["score"] == 1.0
+
+
+def test_a_grader_that_breaks_on_all_work_is_an_error_of_the_step(jails):
+    """A library that was missing where grading runs made every score 0."""
+    made = Played(["broken", "Done.", "broken", "broken"], DOMAIN, jails=jails)
+    made.stage = replace(made.stage, grading=Patience(2))
+    assert [made.play(place=0).rollout.completed for _ in range(3)] == [True] * 3
+    with pytest.raises(StepError, match="the grader of served broke: ValueError: this grader breaks"):
+        made.play(place=0)
 
 
 def test_many_rollouts_at_once_keep_their_workspaces_and_their_worlds_apart(jails):

@@ -66,7 +66,7 @@ def test_one_that_always_ends_with_an_exit_code_is_down():
     """A missing key scored every question 0."""
     block = {"command": [sys.executable, "-c", "import sys; sys.exit('no key')"], "wall_s": 60.0}
     made = params(outside=block)
-    stage = OutsideStage(ActSetting.of(made, STUDENT), jails_of("auto"), made["domain"], (), lambda: None, patience=Patience(2))
+    stage = OutsideStage(ActSetting.of(made, STUDENT), jails_of("auto"), made["domain"], (), lambda: None, running=Patience(2))
     assert loop().run_until_complete(act_outside(stage, question(), 0)).rollout.failure.kind == "exit"
     with pytest.raises(StepError, match="the agent ended with exit code 1: no key .this was number 2 in a row"):
         loop().run_until_complete(act_outside(stage, question(), 1))

@@ -34,7 +34,8 @@ _BLANK = re.compile(r"\{(instruction|workspace)\}")
 class OutsideStage:
     """What all rollouts of one act step share. names: environment variables that the program is given. look: as there.
 
-    patience: with a program that ends with an exit code; one that always does has no key, or no network.
+    running: patience with a program that ends with an exit code; one that always does has no key, or no network. grading:
+    as there.
     """
 
     setting: ActSetting
@@ -43,7 +44,8 @@ class OutsideStage:
     names: Sequence[str]
     look: Callable[[], None]
     recalculator: Recalculator | None = None
-    patience: Patience = field(default_factory=Patience)
+    running: Patience = field(default_factory=Patience)
+    grading: Patience = field(default_factory=Patience)
 
 
 async def act_outside(stage: OutsideStage, question: Question, repeat: int) -> Acted:
@@ -98,9 +100,9 @@ def _failure(done: Finished, stage: OutsideStage) -> Failure | None:
         return Failure("limits", "timeout", f"the agent took more than {stage.setting.outside['wall_s']:g} s")
     if done.code:
         why = f"the agent ended with exit code {done.code}: {done.stderr[-1500:].strip()}"
-        stage.patience.failed(why)
+        stage.running.failed(why)
         return Failure("harness", "exit", why)
-    stage.patience.worked()
+    stage.running.worked()
     return None if done.stdout.strip() else Failure("harness", "no_answer", "the agent printed no answer")
 
 

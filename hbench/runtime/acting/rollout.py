@@ -34,7 +34,8 @@ from hbench.steps.act_setting import ActSetting
 class Stage:
     """What all rollouts of one act step share. domain: the block as it is hashed. reviewer: None where nobody reviews.
 
-    recalculator: for domains whose work holds formulas; None: they stay without values.
+    recalculator: for domains whose work holds formulas; None: they stay without values. reviewing: patience with a reviewer
+    that hangs. grading: with a grader that crashes; one that always does cannot grade.
     """
 
     setting: ActSetting
@@ -43,8 +44,9 @@ class Stage:
     prompt: Prompt
     domain: Json
     reviewer: LM | None = None
-    patience: Patience = field(default_factory=Patience)
     recalculator: Recalculator | None = None
+    reviewing: Patience = field(default_factory=Patience)
+    grading: Patience = field(default_factory=Patience)
 
 
 async def act_out(stage: Stage, question: Question, repeat: int) -> Acted:
@@ -73,9 +75,14 @@ async def act_out(stage: Stage, question: Question, repeat: int) -> Acted:
 
 
 async def graded(stage: Any, work: Work, question: Question) -> tuple[Json, Failure | None]:
-    """Grades of finished work; None and a grader Failure where grading broke on it."""
+    """Grades of finished work; None and a grader Failure where grading broke on it. Raises StepError where it always does."""
     found = await graded_work(stage, work, question)
-    return (None, found) if isinstance(found, Failure) else (found, None)
+    if not isinstance(found, Failure):
+        stage.grading.worked()
+        return found, None
+    if found.kind == "crash":
+        stage.grading.failed(f"the grader of {stage.setting.domain.name} broke: {found.message}")
+    return None, found
 
 
 def acted(
@@ -123,7 +130,7 @@ class Acting:
         calls = ModelCalls(review.reviewer, stage.reviewer, self._draw, self._events)
         gold = self._question.answer if review.oracle else None
         call, ask = stage.setting.target.call, Conversation(calls).ask
-        return ReviewSession(review, tools, call, ask, stage.jails.python, gold, stage.patience)
+        return ReviewSession(review, tools, call, ask, stage.jails.python, gold, stage.reviewing)
 
     def _opening(self, question: str, calls: str, agent: bool, notes: bool = True) -> list[Message]:
         """The student's messages before its first turn."""
