@@ -126,6 +126,8 @@ def test_skills_and_memory_are_told_by_their_place_and_count_as_used_when_read()
     assert run.files() == {path: text.encode() for path, text in files.items()}
     assert before(run, Action(EXECUTE, {"command": "cat $BANK/memory.md"})) is None
     assert run.used == ("memory.md",)
+    before(run, Action(EXECUTE, {"command": 'cat "$BANK"/skills/csv/SKILL.md'}))
+    assert run.used == ("memory.md", "skills/csv/SKILL.md")
 
 
 def test_what_is_switched_off_is_not_there_and_middlewares_are_no_files_of_the_workspace():

@@ -14,6 +14,7 @@ from hbench.core.message import Message
 
 PLACE = "$BANK"  # where the workspace shows `files()`, read only: /bank, but where there are no namespaces
 _PLACES = (PLACE, "${BANK}", "/bank")  # how a command may name it
+_QUOTES = str.maketrans("", "", "\"'")
 HOOK_S = 10.0  # for one middleware at one turn: far more than it needs, since a busy machine must not change an outcome
 _SPACE = {"memory_mb": 256, "output_chars": 16_384}
 _MOST_SAID = 2_000  # characters that one middleware may say at one turn
@@ -109,8 +110,8 @@ class BankRun:
 
     def _note_reading(self, action: Action) -> None:
         if action.tool == EXECUTE:
-            named = (each.path for each in self._components for place in _PLACES if f"{place}/{each.path}" in action.command)
-            self._used.update(named)
+            said = action.command.translate(_QUOTES)
+            self._used.update(each.path for each in self._components for place in _PLACES if f"{place}/{each.path}" in said)
 
 
 def _call(action: Action) -> Json:
