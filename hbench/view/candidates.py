@@ -42,21 +42,20 @@ FILTERS = {
 
 def candidates(request: Any) -> Any:
     """The list, as the address narrows it."""
-    if (reading := request.app.state.reading).is_empty:
+    if request.app.state.reading.is_empty:
         return page(request, "candidates.html", shown=None)
-    asked = request.query_params
-    with reading.held() as held:
-        narrowed, values = where(asked, FILTERS)
-        sql = CANDIDATES + ("where " + " and ".join(narrowed) if narrowed else "")
-        found = shown(held, Listing(sql, KEY, tuple(values)), asked)
-        return page(
-            request,
-            "candidates.html",
-            shown=found,
-            scores=scores(held, found.rows),
-            choices=choices(held, ("spec", "arm", "family", "outcome")),
-            asked=asked,
-        )
+    reading, asked = request.state.reading, request.query_params
+    narrowed, values = where(asked, FILTERS)
+    sql = CANDIDATES + ("where " + " and ".join(narrowed) if narrowed else "")
+    found = shown(reading, Listing(sql, KEY, tuple(values)), asked)
+    return page(
+        request,
+        "candidates.html",
+        shown=found,
+        scores=scores(reading, found.rows),
+        choices=choices(reading, ("spec", "arm", "family", "outcome")),
+        asked=asked,
+    )
 
 
 def scores(reading: Asked, rows: Sequence[Mapping[str, Any]]) -> dict[tuple[str, int], tuple[float | None, float | None]]:
@@ -110,11 +109,10 @@ where step_key not in (select ran_key from tried)
 
 def one(request: Any) -> Any:
     """One candidate."""
-    named = request.path_params
-    with request.app.state.reading.held() as held:
-        record = candidate(held, named["step"], named["candidate"])
-        address = candidate_address(named["step"], named["candidate"])
-        return page(request, "candidate.html", record=record, address=address, **_neighbours(held, record.row))
+    reading, named = request.state.reading, request.path_params
+    record = candidate(reading, named["step"], named["candidate"])
+    address = candidate_address(named["step"], named["candidate"])
+    return page(request, "candidate.html", record=record, address=address, **_neighbours(reading, record.row))
 
 
 def _neighbours(reading: Asked, row: Mapping[str, Any]) -> dict[str, int | None]:

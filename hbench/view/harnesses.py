@@ -11,9 +11,8 @@ from hbench.view.page import NotFound, page
 
 def one(request: Any) -> Any:
     """One harness."""
-    with request.app.state.reading.held() as held:
-        found = harness_id(held, request.path_params["harness"])
-        return page(request, "harness.html", record=harness(held, found))
+    reading = request.state.reading
+    return page(request, "harness.html", record=harness(reading, harness_id(reading, request.path_params["harness"])))
 
 
 def asked(request: Any) -> Any:
@@ -23,16 +22,14 @@ def asked(request: Any) -> Any:
     wanted = [request.query_params.get(name, "").strip() for name in ("before", "after")]
     if not all(wanted):
         raise NotFound("a diff is of two harnesses: /diffs?before=HARNESS&after=HARNESS")
-    with request.app.state.reading.held() as held:
-        return RedirectResponse(links.diff(*(harness_id(held, word) for word in wanted)), 303)
+    return RedirectResponse(links.diff(*(harness_id(request.state.reading, word) for word in wanted)), 303)
 
 
 def diff(request: Any) -> Any:
     """Two harnesses."""
-    with request.app.state.reading.held() as held:
-        ids = [harness_id(held, request.path_params[name]) for name in ("before", "after")]
-        files = [files_of(held, id) for id in ids]
-        return page(request, "diff.html", ids=ids, diffs=file_diffs(*files))
+    reading = request.state.reading
+    ids = [harness_id(reading, request.path_params[name]) for name in ("before", "after")]
+    return page(request, "diff.html", ids=ids, diffs=file_diffs(*(files_of(reading, id) for id in ids)))
 
 
 ROUTES = [("/harnesses/{harness}", one), ("/diffs", asked), ("/diffs/{before}/{after}", diff)]

@@ -11,7 +11,9 @@ Sort = Literal["spec", "step", "candidate", "rollout", "trajectory", "harness", 
 SHOWN = 8  # digits of a key in an address that is to be read
 FORMS = "a spec's name, STEP, STEP.CANDIDATE, STEP/QUESTION, STEP.CANDIDATE/QUESTION.REPEAT, HARNESS or QUESTION"
 _ADDRESS = re.compile(r"([0-9a-f]+)(?:\.(\d+))?(?:/([0-9a-f]+)(?:\.(\d+))?)?")
-_SOUGHT = (("step", "steps", "step_key"), ("harness", "harnesses", "harness_id"), ("question", "questions", "question_id"))
+# An empty bank is a harness without files: candidates know it, harnesses does not.
+_HARNESSES = "(select harness_id from harnesses union select parent_id from candidates)"
+_SOUGHT = (("step", "steps", "step_key"), ("harness", _HARNESSES, "harness_id"), ("question", "questions", "question_id"))
 
 
 @dataclass(frozen=True)
@@ -86,7 +88,7 @@ def harness_id(reading: Asked, word: str) -> str:
     begin, dot, number = word.lower().partition(".")
     if not re.fullmatch(r"[0-9a-f]+", begin) or (dot and not number.isdigit()):
         raise NotFound(f"{word!r} is no id of a harness, and no STEP.CANDIDATE")
-    if not dot and (found := _ids(reading, "harnesses", "harness_id", begin)):
+    if not dot and (found := _ids(reading, _HARNESSES, "harness_id", begin)):
         if len(found) > 1:
             raise NotFound(_not_one(begin, [f"harness {id}" for id in found]))
         return found[0]

@@ -14,10 +14,14 @@ Beside = tuple[Sequence[tuple[Place, str]], Mapping[str, Any] | None, str | None
 
 @dataclass(frozen=True)
 class Tried:
-    """One rollout of the candidate. before: the parent's score on the question; None where it was not run on it."""
+    """One rollout of the candidate. before: the parent's score on the question; None where it was not run on it.
+
+    question: how its text begins; None where it is not there.
+    """
 
     question_id: str
     repeat: int
+    question: str | None
     score: float
     before: float | None
     completed: bool
@@ -70,7 +74,8 @@ def measured(reading: Asked, candidate: Mapping[str, Any], found: Beside) -> tup
     if candidate["harness_id"] is None:
         return ()
     if beside:
-        return tuple(_of_step(reading, place, key, beside) for place, key in beside if place.purpose in PARENTS)
+        found = [(place, key) for purpose in PARENTS for place, key in beside if place.purpose == purpose]
+        return tuple(_of_step(reading, place, key, beside) for place, key in found)
     number = _number(reading, candidate, drawn, family)
     if number is None:
         return ()
@@ -115,6 +120,7 @@ with before as (select question_id, repeat, score from rollouts where step_key =
 select
   r.question_id,
   r.repeat,
+  left(q.text, 200) as question,
   r.score,
   before.score as before,
   r.completed,
@@ -123,6 +129,7 @@ select
   r.error
 from (select * from rollouts where step_key = ? and candidate = ?) as r
 left join before using (question_id, repeat)
+left join questions as q using (question_id)
 order by r.question_id, r.repeat
 """
 

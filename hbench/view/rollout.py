@@ -37,6 +37,12 @@ class Call:
         return found.get("code") if self.row["kind"] == "execute" and isinstance(found, dict) else None
 
     @property
+    def query(self) -> str | None:
+        """What a search looked for."""
+        found = _value(self.sent) if self.row["kind"] == "search" else None
+        return f"{found['query']}" if isinstance(found, dict) and "query" in found else None
+
+    @property
     def received_json(self) -> Json:
         """What came back as a value, where it is one; None for text."""
         return _value(self.received) if self.row["kind"] != "lm" else None

@@ -53,33 +53,31 @@ FILTERS = {
 
 def rollouts(request: Any) -> Any:
     """The list, as the address narrows it."""
-    if (reading := request.app.state.reading).is_empty:
+    if request.app.state.reading.is_empty:
         return page(request, "rollouts.html", shown=None)
-    asked = request.query_params
-    with reading.held() as held:
-        narrowed, values = where(asked, FILTERS)
-        narrowed += [RESULTS[asked["result"]]] if asked.get("result") in RESULTS else []
-        sql = ROLLOUTS + ("where " + " and ".join(narrowed) if narrowed else "")
-        found = shown(held, Listing(sql, KEY, tuple(values)), asked)
-        return page(
-            request,
-            "rollouts.html",
-            shown=found,
-            where=places(held, (row["step_key"] for row in found.rows)),
-            choices=choices(held, ("spec", "arm", "family", "purpose")),
-            results=tuple(RESULTS),
-            asked=asked,
-        )
+    reading, asked = request.state.reading, request.query_params
+    narrowed, values = where(asked, FILTERS)
+    narrowed += [RESULTS[asked["result"]]] if asked.get("result") in RESULTS else []
+    sql = ROLLOUTS + ("where " + " and ".join(narrowed) if narrowed else "")
+    found = shown(reading, Listing(sql, KEY, tuple(values)), asked)
+    return page(
+        request,
+        "rollouts.html",
+        shown=found,
+        where=places(reading, (row["step_key"] for row in found.rows)),
+        choices=choices(reading, ("spec", "arm", "family", "purpose")),
+        results=tuple(RESULTS),
+        asked=asked,
+    )
 
 
 def one(request: Any) -> Any:
     """One rollout."""
-    key = _key(request.path_params)
-    with request.app.state.reading.held() as held:
-        record = rollout(held, *key)
-        return page(
-            request, "rollout.html", record=record, address=rollout_address(*key), **neighbours(held, record.row, "rollouts")
-        )
+    reading, key = request.state.reading, _key(request.path_params)
+    record = rollout(reading, *key)
+    return page(
+        request, "rollout.html", record=record, address=rollout_address(*key), **neighbours(reading, record.row, "rollouts")
+    )
 
 
 def _key(named: Mapping[str, Any]) -> tuple[str, int, str, int]:

@@ -13,7 +13,7 @@ def one(request: Any) -> Any:
     digest, begin = request.path_params["digest"], request.query_params.get("from", "0")
     if not begin.isdecimal():
         raise HbenchError("`from` in the address is a number of characters")
-    rows = request.app.state.reading.query(
+    rows = request.state.reading.query(
         "select substr(text, ?, ?), length(text) from texts.texts where digest = ?", [int(begin) + 1, PART, digest]
     ).rows
     if not rows:

@@ -10,20 +10,18 @@ from hbench.view.trajectory import HIDES, trajectory
 
 def one(request: Any) -> Any:
     """hide in the address: what of a replacement is shown as hidden from the loss; else what its training hid."""
-    named = request.path_params
+    reading, named = request.state.reading, request.path_params
     key = named["step"], named["question"], named["repeat"]
-    with request.app.state.reading.held() as held:
-        record = trajectory(held, *key)
-        asked = request.query_params.get("hide")
-        return page(
-            request,
-            "trajectory.html",
-            record=record,
-            hide=asked if asked in HIDES else record.hide,
-            hides=HIDES,
-            address=rollout_address(key[0], 0, *key[1:]),
-            **neighbours(held, record.row, "trajectories"),
-        )
+    record, asked = trajectory(reading, *key), request.query_params.get("hide")
+    return page(
+        request,
+        "trajectory.html",
+        record=record,
+        hide=asked if asked in HIDES else record.hide,
+        hides=HIDES,
+        address=rollout_address(key[0], 0, *key[1:]),
+        **neighbours(reading, record.row, "trajectories"),
+    )
 
 
 ROUTES = [("/trajectories/{step}/{question}/{repeat:int}", one)]
