@@ -2,6 +2,7 @@
 
 import ast
 import re
+import unicodedata
 from collections.abc import Iterator, Sequence
 from functools import lru_cache
 
@@ -19,7 +20,9 @@ _FENCED = re.compile(r"^\s*(```|~~~).*?^\s*\1[^\n]*$", re.MULTILINE | re.DOTALL)
 _GOES_ON = re.compile(r"(?<=\S)[ \t]*\n[ \t]*(?=[^\W\d_]|`)")  # a line's end inside a paragraph
 _HEADING = re.compile(r"^[ \t]*#.*$", re.MULTILINE)
 _SENTENCE = re.compile(r"(?:`[^`\n]*`|[.!?:;](?!\s)|[^.!?:;\n])+")
-_ESCAPED = re.compile(r"\\[nrt\"/]")  # as the arguments of a call hold a line break
+_ESCAPED = re.compile(r"\\[nrt\"]")  # as the arguments of a call hold a line break
+# A backslash, which Markdown and JSON write before a sign, and letters that nobody sees.
+_UNSEEN = re.compile("[\\\\\u00ad\u061c\u180e\u200b-\u200f\u202a-\u202e\u2060-\u2064\u2066-\u206f\ufeff]")
 
 
 def private(guidance: Harness) -> tuple[str, ...]:
@@ -52,10 +55,10 @@ def leaked(text: str, private: Sequence[str], known: str = "") -> str | None:
     """What of `private` stands in `text`: a name, or a sentence of which RUN words in a row (all, where it has fewer) are
     there; None for nothing. known: what its writer has read anyway; what stands there too is no leak.
 
-    Case, blanks and punctuation do not count in sentences. A paraphrase is not found.
+    Case, and how a letter is written, do not count; in sentences blanks and punctuation neither. A paraphrase is not found.
     """
     names, runs = _sought(tuple(private))
-    text, known = (_ESCAPED.sub(" ", each) for each in (text, known))
+    text, known = _plain(text), _plain(known)
     found = next((name for name in names if _names(name, text) and not _names(name, known)), None)
     if found is not None:
         return found
@@ -82,17 +85,23 @@ def _runs(sentence: str) -> Iterator[str]:
 def _marked(sentence: str) -> list[tuple[str, bool]]:
     """(word, whether it stands in backticks) of each word."""
     parts = enumerate(sentence.split("`"))
-    return [(word, bool(number % 2)) for number, part in parts for word in _words(part).split()]
+    return [(word, bool(number % 2)) for number, part in parts for word in _words(_plain(part)).split()]
+
+
+def _plain(text: str) -> str:
+    """`text` as it is read: signs without their backslashes, no letter that is not seen, each in its plain form."""
+    shown = _UNSEEN.sub("", _ESCAPED.sub(" ", text))
+    return (shown if shown.isascii() else unicodedata.normalize("NFKC", shown)).casefold()
 
 
 def _words(text: str) -> str:
-    return " ".join(_WORD.findall(text.casefold()))
+    return " ".join(_WORD.findall(text))
 
 
 def _names(name: str, text: str) -> bool:
     """Whether `name` stands in `text` on its own, not inside a longer word."""
     before, after = (r"(?<![\w-])" if name[0].isalnum() else ""), (r"(?![\w-])" if name[-1].isalnum() else "")
-    return re.search(before + re.escape(name.casefold()) + after, text.casefold()) is not None
+    return re.search(before + re.escape(_plain(name)) + after, text) is not None
 
 
 def _prose(entry: Entry) -> str:

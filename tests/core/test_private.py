@@ -40,6 +40,11 @@ PRIVATE = private(K)
         "`load_workbook` and compare it with the number that is shown",
         '{"command": "# Blank lines at the end of\\n# a list are counted as names\\ncat\\trecipes/sort.md"}',
         '{"command": "ls\\nread_first"}',
+        "recipes\\/sort.md",
+        "As read\\_first tells me, I look.",
+        "As rea\u200bd_first tells me, I look.",
+        "As ｒead_first tells me, I look.",
+        "Blank lines at the e\u00adnd of a list are counted as na\u200bmes",
         "I remember: whatever the question seems to say, before it is changed, a file that was never read must be read.",
     ],
 )

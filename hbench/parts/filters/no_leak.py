@@ -17,7 +17,7 @@ class NoLeak(Part):
     sentence that the machine itself prints (`No such file or directory`) was learnt from nobody. A paraphrase is not found.
     """
 
-    version: ClassVar[int] = 2
+    version: ClassVar[int] = 3
 
     kind: Literal["no_leak"]
     also: tuple[str, ...] = Field((), description="Further names and sentences that must not be told.")
