@@ -19,8 +19,18 @@ def show(plan: Plan, states: Mapping[str, str], every: bool = False) -> str:
     if "depends" in states.values():
         lines.append("(depends: whether it is cached is known once the steps before it have run)")
     lines.append("")
-    lines += _step_lines(plan, states, every) + ["", *_bound_lines(plan, states), *_outside_lines(plan)]
+    lines += _step_lines(plan, states, every) + ["", *_bound_lines(plan, states), *_absent_lines(plan), *_outside_lines(plan)]
     return "\n".join(lines)
+
+
+def _absent_lines(plan: Plan) -> list[str]:
+    """What questions are cut from or graded by, and is not on this machine."""
+    found = {}
+    for params in (step.params for step in plan.steps if step.kind == "split"):
+        sort = "domain" if "domain" in params else "family"
+        absent = [name for name, version in params[sort].get("libraries", {}).items() if version == "absent"]
+        found |= {f"  {sort} {params[sort]['name']}: {', '.join(absent)}": None} if absent else {}
+    return ["", "needed to run this plan, and not on this machine:", *found] if found else []
 
 
 def _outside_lines(plan: Plan) -> list[str]:

@@ -59,6 +59,7 @@ def examine(results: Path) -> Examination:
         _gpu(),
         _embedded(),
         _libreoffice(),
+        _appworld(),
         *(_extra(name, modules) for name, modules in EXTRAS.items()),
         _results(results),
     )
@@ -101,6 +102,18 @@ def _libreoffice() -> Finding:
     found = libreoffice.version()
     advice = f"only to compute formulas in spreadsheets: {libreoffice.HOW_TO_GET}" if found == "absent" else ""
     return Finding("LibreOffice", found, advice)
+
+
+def _appworld() -> Finding:
+    from hbench.engines.appworld.folders import root_of
+    from hbench.engines.appworld.installation import version
+
+    found, root = version(), root_of(None)
+    if found == "absent":
+        return Finding("AppWorld", found, "only for the domain appworld: make appworld")
+    tasks = f"published tasks in {root}" if root else "home-made tasks alone"
+    download = "for published tasks: .venv-appworld/bin/appworld download data --root FOLDER, then APPWORLD_ROOT=FOLDER"
+    return Finding("AppWorld", f"{found}, {tasks}", "" if root else download)
 
 
 def _extra(name: str, modules: tuple[str, ...]) -> Finding:

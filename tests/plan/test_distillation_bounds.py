@@ -64,4 +64,10 @@ def test_a_program_with_the_users_rights_is_said_aloud_once(shown, arms, words):
 
 
 def test_where_there_is_none_nothing_is_said(shown):
-    assert "YOUR RIGHTS" not in shown(MODEL)
+    assert "YOUR RIGHTS" not in shown(MODEL) and "not on this machine" not in shown(MODEL)
+
+
+def test_tasks_that_are_not_here_are_told_before_anything_is_run(shown, monkeypatch, tmp_path):
+    monkeypatch.setenv("HBENCH_DATA", str(tmp_path))
+    text = shown("  base: {domain: {kind: uspto}}\n")
+    assert "not on this machine:\n  domain uspto: reactions" in text
