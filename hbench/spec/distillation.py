@@ -163,9 +163,14 @@ class DistillationSpec(Experiment):
         domains = {self.domain.name, *(each.name for each in (*self.measured, *(self.train.domains if self.train else ())))}
         if unknown := sorted(set(self.splits.of) - domains):
             raise wrong(f"splits.of: there is no domain {unknown[0]}", did_you_mean(unknown[0], domains))
-        trained = self.train and self.train.collect.student is None and getattr(self.student, "kind", "weights") != "weights"
-        if trained:
+        if self.train and self.student.kind != "weights":
             raise wrong("train: the student is no model of weights, so it cannot be trained")
+        for each in self.train.keep if self.train else ():
+            for domain in self.train.domains or (self.domain,):
+                check_grade(getattr(each, "grade", self.grade), domain, "train.keep: domain")
+        alone = not (self.outside or self.bank or self.train)
+        if self.chain and alone and not any(model.sampling.temperature for model in self.models()):
+            raise wrong(f"chain: at temperature 0 chain {self.chain} says what chain 0 says", "set student.sampling.temperature")
         return self
 
     def on(self, domain: Part) -> Self:
