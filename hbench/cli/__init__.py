@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hbench.cli import about, exhibits, published, results, specs, view
+from hbench.cli import about, exhibits, published, results, specs, trace, view
 
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # we use none, and looking for them takes 30 ms
 
@@ -35,6 +35,8 @@ for command in (
     results.sql,
     exhibits.exhibit,
     view.view,
+    trace.trace,
+    trace.diff,
     published.export,
     specs.schema,
     about.kinds,
@@ -42,6 +44,7 @@ for command in (
     about.doctor,
 ):
     app.command()(command)
+app.command("import")(published.import_)
 app.add_typer(published.model_app, name="model")
 app.add_typer(results.db_app, name="db")
 
@@ -53,7 +56,9 @@ def main() -> None:
     try:
         app()
     except HbenchError as bad:
-        typer.echo(str(bad), err=True)
+        from hbench.view.visible import visible
+
+        typer.echo(visible(bad), err=True)  # it may repeat what a model, or somebody else's file, says
         sys.exit(2)
     except KeyboardInterrupt:
         sys.exit(130)
