@@ -4,6 +4,7 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from hbench.core.cut import cut
 from hbench.core.failure import Failure
 from hbench.core.output import Artifact
 from hbench.core.trajectory import Acted
@@ -46,13 +47,13 @@ def helped(acted: Artifact) -> frozenset[str]:
 
 def told(acted: Acted) -> str:
     """The rollout as text: what the student was told, did and saw, and how it ended."""
-    parts = [f"[{message.role}]\n{_cut(message.content, _MOST_OF_ONE)}" for message in acted.trajectory.head]
+    parts = [f"[{message.role}]\n{cut(message.content, _MOST_OF_ONE)}" for message in acted.trajectory.head]
     for number, turn in enumerate(acted.trajectory.turns):
-        parts.append(f"[turn {number}: the student]\n{_cut(turn.accepted, _MOST_OF_ONE)}")
+        parts.append(f"[turn {number}: the student]\n{cut(turn.accepted, _MOST_OF_ONE)}")
         if turn.components:
             parts.append(f"[turn {number}: components that had a part]\n{', '.join(turn.components)}")
         if turn.observation:
-            parts.append(f"[turn {number}: what came back]\n{_cut(turn.observation.content, _MOST_OF_ONE)}")
+            parts.append(f"[turn {number}: what came back]\n{cut(turn.observation.content, _MOST_OF_ONE)}")
     return _within([*parts, f"[the end]\n{_end(acted.rollout.failure)}"])
 
 
@@ -74,11 +75,6 @@ def _within(parts: Sequence[str]) -> str:
         end.append(rest.pop(at))
     left_out = [f"[… {len(rest)} parts left out …]"] if rest else []
     return "\n\n".join([*first, *left_out, *reversed(last)])
-
-
-def _cut(text: str, most: int) -> str:
-    half = most // 2
-    return text if len(text) <= most else f"{text[:half]}\n… {len(text) - most} characters left out …\n{text[-half:]}"
 
 
 def _scores(acted: Artifact) -> dict[tuple[str, int], float]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from hbench.core.action import EXECUTE_TOOL, Action, CallFailure
+from hbench.core.cut import cut
 from hbench.core.digest import Json
 from hbench.core.failure import Failure, LimitReached
 from hbench.core.message import Message
@@ -22,7 +23,7 @@ from hbench.runtime.acting.bank_run import BankRun
 from hbench.runtime.acting.conversation import Conversation
 from hbench.runtime.acting.patience import Patience
 from hbench.runtime.acting.reviewer import Reviewed, ReviewSession
-from hbench.runtime.acting.shell import Shell, cut
+from hbench.runtime.acting.shell import Shell
 from hbench.runtime.acting.speaker import Speaker
 from hbench.runtime.acting.sub_speaker import SubSpeaker
 from hbench.runtime.model_calls import ModelCalls, TooLong, usage_of

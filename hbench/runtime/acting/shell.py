@@ -47,11 +47,3 @@ def told(ran: Ran, command_s: float) -> str:
     """What a command printed, with how it ended where it did not end well."""
     ending = f"(stopped after {command_s:g} s)" if ran.code is None else f"(exit code {ran.code})" if ran.code else ""
     return "\n".join(part for part in (ran.output.rstrip("\n"), ending) if part) or "(no output)"
-
-
-def cut(text: str, chars: int) -> str:
-    """`text`, or its head and tail of about `chars` characters with the number left out between them."""
-    if len(text) <= chars:
-        return text
-    head, tail = chars - chars // 2, chars // 2
-    return f"{text[:head]}\n… {len(text) - head - tail} characters left out …\n{text[len(text) - tail :]}"

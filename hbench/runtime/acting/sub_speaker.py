@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 
 from hbench.core.action import CallFailure
+from hbench.core.cut import cut
 from hbench.core.message import Message
-from hbench.runtime.acting.shell import Shell, cut
+from hbench.runtime.acting.shell import Shell
 from hbench.runtime.acting.speaker import Speaker
 from hbench.runtime.model_calls import TooLong
 
