@@ -74,7 +74,8 @@ def _ticks(values: Sequence[float], whole: bool) -> list[float]:
     """Round numbers, at least two, that hold all values between the first and the last. whole: no fractions."""
     low, high = min(values), max(values)
     if low == high:
-        low, high = low - (0 if whole else 0.05), high + (1 if whole else 0.05)
+        room = 1 if whole else 0.05
+        low, high = low - (room if low < 0 else min(room, low)), high + room
     rough = (high - low) / 5
     unit = 10 ** math.floor(math.log10(rough))
     step = next(unit * k for k in (1, 2, 2.5, 5, 10) if unit * k >= rough)

@@ -53,7 +53,11 @@ class Reading(Asked):
             return _asked(connection, sql, values)
 
     def _opened(self) -> Any:
-        return self._bundle.cursor() if self.is_bundle else open_read_only(self.folder, RETRY_S)
+        if not self.is_bundle:
+            return open_read_only(self.folder, RETRY_S)
+        cursor = self._bundle.cursor()
+        cursor.execute("create temp view texts as select * from texts.texts")  # as open_read_only has it
+        return cursor
 
     @contextmanager
     def held(self) -> Iterator["Held"]:

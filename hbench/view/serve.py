@@ -36,6 +36,7 @@ def listening(port: int) -> socket.socket:
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         bound.bind((HOST, port))
+        bound.listen(128)  # who comes before the server is up waits
     except OSError as taken:
         bound.close()
         raise HbenchError(f"port {port} is taken ({taken.strerror}); --port 0 takes a free one") from None
