@@ -92,6 +92,20 @@ def test_order_counts(pattern):
     assert not detectors("spreadsheet")[pattern].shown(ran(SHOWN["spreadsheet"][pattern][::-1]))
 
 
+@pytest.mark.parametrize(
+    ("domain", "pattern", "commands"),
+    [
+        ("appworld", "mutation_readback", ["world 'apis.todo.create_task(x=1)'", "world 'print(apis.api_docs.show_api_doc(1))'"]),
+        ("appworld", "complete_pages", ["world 'for t in apis.todo.show_tasks(page_index=0): print(t)'"]),
+        ("spreadsheet", "every_workbook", ["python3 - <<'E'\nfor row in s.iter_rows():\n    print(row)\nb.save('out.xlsx')\nE"]),
+        ("files", "looks_first", ["ls", "cat a.txt 2>/dev/null", "wc -l a.txt 2>&1"]),
+    ],
+)
+def test_what_only_looks_like_a_pattern_shows_none(domain, pattern, commands):
+    """Documentation is no readback, one page is not all of them, a loop over rows is none over workbooks, 2> writes no file."""
+    assert not detectors(domain)[pattern].shown(ran(commands))
+
+
 def test_tools_of_a_bank_count_by_the_names_of_their_files():
     acted = ran(['printf %s {} | python3 "$BANK/tools/smiles_check.py"'])
     assert detectors("uspto")["rdkit_validation"].shown(acted)
