@@ -3,6 +3,7 @@
 import json
 from collections.abc import Sequence
 
+from hbench.core.action import EXECUTE, Action
 from hbench.core.digest import Json
 from hbench.core.failure import Failure
 
@@ -16,6 +17,13 @@ exec(compile({source!r}, {path!r}, "exec", dont_inherit=True), component.__dict_
 value = getattr(component, {function!r})(*json.loads({arguments!r}))
 print({mark!r} + json.dumps(value), file=said, flush=True)
 """
+
+
+def told(action: Action) -> Json:
+    """An action as such a function gets it: {"text", "tool", "arguments", "command", "answer"}; None for what is not there."""
+    command = action.arguments.get("command") if action.tool == EXECUTE else None
+    answer, arguments = (action.text, None) if action.tool is None else (None, action.arguments)
+    return {"text": action.text, "tool": action.tool, "arguments": arguments, "command": command, "answer": answer}
 
 
 def script(path: str, source: str, function: str, arguments: Sequence[Json]) -> str:

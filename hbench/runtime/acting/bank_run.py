@@ -9,7 +9,7 @@ from hbench.core.action import EXECUTE, Action, Tool
 from hbench.core.digest import Json
 from hbench.core.failure import Failure
 from hbench.core.harness import Harness
-from hbench.core.hook import returned, script
+from hbench.core.hook import returned, script, told
 from hbench.core.message import Message
 
 PLACE = "$BANK"  # where the workspace shows `files()`, read only: /bank, but where there are no namespaces
@@ -76,17 +76,17 @@ class BankRun:
         """Why the call is not run, said to the student; None lets it run."""
         self._note_reading(action)
         for each in self._hooked["before"]:
-            told = await self._hook(each, "before", _call(action), _told(history))
-            if told is not None:
-                return told
+            refusal = await self._hook(each, "before", told(action), _seen(history))
+            if refusal is not None:
+                return refusal
         return None
 
     async def after(self, action: Action, observation: str, history: Sequence[Message]) -> str:
         """`observation` with what middlewares add to it, each on lines of its own."""
         for each in self._hooked["after"]:
-            told = await self._hook(each, "after", _call(action), observation, _told(history))
-            if told is not None:
-                observation = "\n".join(filter(None, [observation.rstrip(), told]))
+            more = await self._hook(each, "after", told(action), observation, _seen(history))
+            if more is not None:
+                observation = "\n".join(filter(None, [observation.rstrip(), more]))
         return observation
 
     def take_failure(self) -> Failure | None:
@@ -114,13 +114,5 @@ class BankRun:
             self._used.update(each.path for each in self._components for place in _PLACES if f"{place}/{each.path}" in said)
 
 
-def _call(action: Action) -> Json:
-    """A call as a middleware gets it, in the form in which a check of guidance gets a proposal; what is not there is None."""
-    command = action.arguments.get("command") if action.tool == EXECUTE else None
-    answer = action.text if action.tool is None else None
-    arguments = action.arguments if action.tool is not None else None
-    return {"text": action.text, "tool": action.tool, "arguments": arguments, "command": command, "answer": answer}
-
-
-def _told(history: Sequence[Message]) -> Json:
+def _seen(history: Sequence[Message]) -> Json:
     return [message.to_json() for message in history]

@@ -5,11 +5,11 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from hbench.core.action import EXECUTE, CallFailure, Tool
+from hbench.core.action import Action, CallFailure, Tool
 from hbench.core.digest import Json
 from hbench.core.failure import Failure
 from hbench.core.guidance import Entry
-from hbench.core.hook import returned, script
+from hbench.core.hook import returned, script, told
 from hbench.core.message import Message
 
 CHECK_S = 10.0  # for one check at one turn: far more than it needs, since a busy machine must not change a finding
@@ -46,17 +46,15 @@ async def run_checks(
 def told_to_checks(proposal: str, tools: Sequence[Tool], call: Any, cut: bool = False) -> Json:
     """A proposal as a check gets it: its text, the tool it calls with its arguments, the shell command of an execute call,
     the final answer; what is not there is None. unreadable: why no call can be read. cut: it ended at the token limit."""
-    told = {"text": proposal, "tool": None, "arguments": None, "command": None, "answer": None, "unreadable": None}
+    action, unreadable = Action(None, {}), None
     try:
         action = call.parse(proposal, tools)
+        if action.tool is None and cut:
+            unreadable = "the message was cut: it is too long, and no answer"
     except CallFailure as bad:
-        return {**told, "unreadable": bad.message}
-    if action.tool is None and cut:
-        return {**told, "unreadable": "the message was cut: it is too long, and no answer"}
-    if action.tool is None:
-        return {**told, "answer": action.text}
-    command = action.arguments.get("command") if action.tool == EXECUTE else None
-    return {**told, "tool": action.tool, "arguments": action.arguments, "command": command}
+        unreadable = bad.message
+    nothing = {"answer": None} if unreadable else {}
+    return {**told(action), **nothing, "text": proposal, "unreadable": unreadable}
 
 
 async def _run(check: Entry, arguments: Sequence[Json], run_python: RunPython) -> Finding | Failure | None:
