@@ -8,7 +8,7 @@ from pydantic import BeforeValidator, Field, field_validator, model_validator
 from hbench.spec.block import Block, Number, wrong
 
 # unit -> what the plural and the column that counts it are called
-COUNTS = {"family": "families", "chain": "chains", "question": "questions"}
+COUNTS = {"family": "families", "chain": "chains", "scenario": "scenarios", "question": "questions"}
 COUNTED = (*COUNTS.values(), "arms", "groups")
 PAIRED = ("difference", "ratio")  # statistics that are taken from the baseline
 
@@ -19,13 +19,13 @@ class ColumnBlock(Block):
     title: str | None = Field(None, description="Heading; default: the column's name.")
     format: str = Field("%.3f", description="How a number is written, printf style.")
     statistic: Literal[
-        "mean", "difference", "ratio", "sum", "best", "families", "chains", "questions", "arms", "groups"
+        "mean", "difference", "ratio", "sum", "best", "families", "chains", "scenarios", "questions", "arms", "groups"
     ] = Field(
         "mean",
-        description="mean: over families (or chains or questions, see unit). difference: from the baseline, paired by them. "
-        "ratio: of the mean to the baseline's, paired likewise. sum: over all specs. best: the highest of them, an oracle's "
-        "choice. families, chains, questions, arms, groups: how many have a value; a row has several arms where it pools "
-        "them, groups are the values of `over`.",
+        description="mean: over families (or chains, scenarios, questions, see unit). difference: from the baseline, paired "
+        "by them. ratio: of the mean to the baseline's, paired likewise. sum: over all specs. best: the highest of them, an "
+        "oracle's choice. families, chains, scenarios, questions, arms, groups: how many have a value; a row has several arms "
+        "where it pools them, groups are the values of `over`.",
     )
     of: str | None = Field(None, description="The SQL column that it is made of; default: the column's name.")
     per: str | None = Field(
@@ -142,10 +142,10 @@ class ExhibitBlock(Block):
         "where `arms` names them. Its interval has training seeds as a second level.",
     )
     rows: Names = Field(["arm"], description="SQL columns that tell rows apart; the arm is one of them.")
-    unit: Literal["family", "chain", "question"] = Field(
+    unit: Literal["family", "chain", "scenario", "question"] = Field(
         "family",
-        description="What a mean is over, and its interval: families, chains of one family, or questions, of which the SQL "
-        "then gives a row each.",
+        description="What a mean is over, and its interval: families; chains of one family; AppWorld's scenarios, or "
+        "questions, of which the SQL then gives a row each.",
     )
     together: bool = Field(
         False, description="Rows that several specs name alike are one row: each spec gives some of its columns, as a domain."

@@ -9,7 +9,7 @@ from hbench.core.digest import digest
 from hbench.exhibits.block import COUNTS, ExhibitBlock
 from hbench.exhibits.cells import Line
 from hbench.exhibits.sources import Source
-from hbench.exhibits.statistics import LEAST, SMALL
+from hbench.exhibits.statistics import LEAST
 
 DIGEST = re.compile("[0-9a-f]{32,}")
 SHOWN = 4  # digests or families named in full; beyond that the count, and one digest of all
@@ -21,7 +21,7 @@ def caption(connection: Any, block: ExhibitBlock, sources: Sequence[Source], fou
     said = [block.caption.strip()] if block.caption else []
     many = COUNTS[block.unit]
     said.append(
-        f"{block.confidence:.0%} intervals over {block.unit} means (Student's t below {SMALL} {many}); "
+        f"{block.confidence:.0%} intervals over {block.unit} means (Student's t); "
         f"none for a single {block.unit}, or where all {many} are equal."
     )
     said += _weighed(block)

@@ -11,8 +11,9 @@ from hbench.core.places import find_file, roots
 from hbench.exhibits.block import ExhibitBlock
 from hbench.exhibits.bundled import asked_bundle, bundle_sources, told_of
 from hbench.exhibits.caption import caption
-from hbench.exhibits.cells import Cell, Line, cell, estimate, lines, together
+from hbench.exhibits.cells import Cell, Line, cell, lines, together
 from hbench.exhibits.diff import Diff, diffs_of
+from hbench.exhibits.estimates import estimate
 from hbench.exhibits.sources import Source, count_newest_runs, load_sources
 
 __all__ = ["Cell", "Exhibit", "ExhibitBlock", "names", "read", "regenerate", "regenerate_from"]

@@ -4,7 +4,8 @@ import pytest
 
 from hbench.exhibits.exhibit import Exhibit, names, read, regenerate_from
 from hbench.exhibits.sources import Source, count_newest_runs
-from hbench.exhibits.statistics import mean_interval, runs_interval
+from hbench.exhibits.statistics import mean_interval
+from hbench.exhibits.training_runs import runs_interval
 from tests.exhibits.database import empty, filled
 from tests.exhibits.study import QUESTIONS, Point, Trial, Writer, average, points, proposals
 

@@ -3,7 +3,8 @@
 import pytest
 
 from hbench.exhibits.figure import plot
-from hbench.exhibits.statistics import mean_interval, runs_interval
+from hbench.exhibits.statistics import mean_interval
+from hbench.exhibits.training_runs import runs_interval
 from tests.exhibits.study import Point, Trial, all_at, average, points, proposals, scored
 from tests.exhibits.test_exhibit_sql import FAMILIES, cells, family_means, regenerated, value
 

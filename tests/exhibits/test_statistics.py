@@ -1,6 +1,6 @@
 import pytest
 
-from hbench.exhibits.statistics import Estimate, mean, mean_interval, ratio_interval, runs_interval, strata_interval
+from hbench.exhibits.statistics import Estimate, Spread, mean, mean_interval, mean_spread, ratio_interval, strata_interval
 
 
 def test_the_interval_of_three_families_is_students():
@@ -10,13 +10,6 @@ def test_the_interval_of_three_families_is_students():
     assert (found.low, found.high) == (pytest.approx(0.251586, abs=1e-6), pytest.approx(0.748414, abs=1e-6))
 
 
-def test_from_thirty_families_on_the_quantile_is_the_normal_one():
-    values = [0.0, 1.0] * 15
-    deviation = (30 * 0.25 / 29) ** 0.5
-    assert mean_interval(values).high == pytest.approx(0.5 + 1.959964 * deviation / 30**0.5, abs=1e-6)
-    assert mean_interval(values[:28]).high > mean_interval([*values, 0.5]).high
-
-
 def test_the_interval_agrees_with_scipy():
     from scipy import stats
 
@@ -24,6 +17,30 @@ def test_the_interval_agrees_with_scipy():
     low, high = stats.t.interval(0.9, 4, loc=sum(values) / 5, scale=stats.sem(values))
     found = mean_interval(values, confidence=0.9)
     assert (found.low, found.high) == (pytest.approx(low), pytest.approx(high))
+
+
+def test_the_p_value_agrees_with_scipy_and_with_the_interval_that_ends_at_0():
+    from scipy import stats
+
+    values = [0.11, 0.52, -0.33, 0.94, 0.05, 0.4, 0.2]
+    spread = mean_spread(values)
+    assert spread.p_value() == pytest.approx(stats.ttest_1samp(values, 0).pvalue)
+    assert spread.interval(1 - spread.p_value()).low == pytest.approx(0.0, abs=1e-12)
+
+
+def test_two_levels_add_as_squares_and_their_p_value_is_that_of_the_interval_that_ends_at_0():
+    units, runs = (0.01, 11), (0.02, 1)
+    both = Spread(0.9, 12, (units, runs))
+    alone = [Spread(0.9, 12, (part,)).half_width(0.95) for part in (units, runs)]
+    assert both.half_width(0.95) == pytest.approx((alone[0] ** 2 + alone[1] ** 2) ** 0.5)
+    assert both.interval(1 - both.p_value()).low == pytest.approx(0.0, abs=1e-9)
+    assert both.p_value() > Spread(0.9, 12, (runs,)).p_value()
+    assert Spread(9e12, 12, (units, runs)).p_value() == 1e-12, "no smaller one is told"
+
+
+def test_where_nothing_can_be_said_of_the_spread_there_is_no_p_value():
+    assert mean_spread([0.7]).p_value() is None
+    assert mean_spread([]).p_value() is None
 
 
 def test_one_family_has_no_interval():
@@ -42,66 +59,6 @@ def test_nothing_measured_has_no_mean():
 def test_a_mean_does_not_depend_on_the_order_of_its_rows():
     values = [0.1, 1e16, 0.3, -1e16, 0.2]
     assert mean(values) == mean(values[::-1]) == mean(sorted(values))
-
-
-def test_differences_are_taken_family_by_family():
-    found = runs_interval([{"a": 0.5, "b": 0.9, "only ours": 1.0}], [{"b": 0.6, "a": 0.3, "only theirs": 0.0}])
-    assert (found.value, found.n) == (pytest.approx(0.25), 2)
-    alone = mean_interval([0.5 - 0.3, 0.9 - 0.6])
-    assert (found.low, found.high) == (alone.low, alone.high)
-
-
-def test_arms_without_a_shared_family_have_no_difference():
-    assert runs_interval([{"a": 1.0}], [{"b": 0.0}]) == Estimate(None, 0)
-    assert runs_interval([]) == Estimate(None, 0)
-
-
-OURS = [
-    {"a": 0.20, "b": 0.55, "c": 0.10, "d": 0.90, "e": 0.35, "f": 0.60, "g": 0.05},
-    {"a": 0.30, "b": 0.45, "c": 0.30, "d": 0.95, "e": 0.20, "f": 0.75, "g": 0.15},
-]
-THEIRS = [{"a": 0.10, "b": 0.50, "c": 0.05, "d": 0.80, "e": 0.30, "f": 0.40, "g": 0.00}]
-
-
-@pytest.mark.parametrize("theirs", [[], THEIRS, [*THEIRS, OURS[0], {k: v / 2 for k, v in OURS[1].items()}]])
-def test_the_interval_of_several_runs_is_what_drawing_families_and_runs_anew_gives(theirs):
-    """Two levels, one fewer of each than there are: 200,000 draws against the variance that is written down."""
-    import numpy as np
-    from scipy import stats
-
-    draw, n, times = np.random.default_rng(1), len(OURS[0]), 200_000
-    families = draw.integers(n, size=(times, n - 1))
-    means = np.zeros(times)
-    for side, sign in ((OURS, 1), (theirs, -1)):
-        if side:
-            runs = draw.integers(len(side), size=(times, max(len(side) - 1, 1)))
-            scores = np.array([list(run.values()) for run in side])
-            means += sign * scores[runs[:, :, None], families[:, None, :]].mean(axis=(1, 2))
-    found = runs_interval(OURS, theirs)
-    half = stats.t.ppf(0.975, n - 1) * means.std()
-    assert found.value == pytest.approx(means.mean(), abs=0.002)
-    assert (found.high - found.low) / 2 == pytest.approx(half, rel=0.01)
-
-
-def test_runs_that_differ_widen_the_interval():
-    ours = runs_interval(OURS)
-    alone = mean_interval([(one + two) / 2 for one, two in zip(*(run.values() for run in OURS), strict=True)])
-    assert ours.value == alone.value
-    assert ours.high - ours.low > alone.high - alone.low
-    equal = runs_interval([OURS[0], OURS[0]])
-    assert (equal.low, equal.high) == pytest.approx((mean_interval(OURS[0].values()).low, mean_interval(OURS[0].values()).high))
-
-
-def test_several_runs_on_few_families_have_a_mean_and_no_interval():
-    few = [{family: run[family] for family in "abcde"} for run in OURS]
-    found = runs_interval(few)
-    assert (found.n, found.low) == (5, None)
-    assert found.value == pytest.approx(sum(sum(run.values()) for run in few) / 10)
-
-
-def test_only_families_that_every_run_has_count():
-    found = runs_interval([OURS[0], {**OURS[1], "h": 1.0}])
-    assert found == runs_interval(OURS)
 
 
 def test_one_stratum_is_a_plain_mean():
