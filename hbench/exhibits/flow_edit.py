@@ -1,14 +1,39 @@
 """What an edit's new lines are, and whether two harnesses are the same program written twice."""
 
 import ast
+import re
 import textwrap
+from dataclasses import dataclass
 from difflib import SequenceMatcher
+from functools import cached_property, lru_cache
 from itertools import takewhile
 
 from hbench.core.digest import text_digest
 from hbench.core.syntax import parse
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+PIECES = re.compile(r"^(?=[^ \t\r\n])", re.M)  # before each line that is neither indented nor empty
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement of a module, without docstrings inside. form: equal for two that differ in layout and local names alone."""
+
+    tree: ast.stmt
+    form: str
+
+    @cached_property
+    def lines(self) -> tuple[str, ...]:
+        """As Python writes it, with an empty line before a function or a class."""
+        apart = isinstance(self.tree, ast.ClassDef | Function)
+        return (*([""] if apart else []), *ast.unparse(self.tree).splitlines())
+
+    @cached_property
+    def locals(self) -> frozenset[str]:
+        """Parameters and variables of all functions in it."""
+        inside = [node for f in ast.walk(self.tree) if isinstance(f, Function) for node in ast.walk(f)]
+        stored = {node.id for node in inside if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+        return frozenset(stored | {node.arg for node in inside if isinstance(node, ast.arg)})
 
 
 def harness_form(source: str) -> str | None:
@@ -18,11 +43,7 @@ def harness_form(source: str) -> str | None:
     as they are. None for what cannot be read.
     """
     try:
-        tree = _bare(source)
-        for node in ast.walk(tree):
-            if isinstance(node, Function):
-                _rename(node)
-        return text_digest(ast.dump(tree))
+        return text_digest("\n".join(statement.form for statement in _statements(source)))
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
@@ -35,9 +56,10 @@ def edit_marks(before: str, after: str) -> dict[str, bool] | None:
     line reads a parameter or a variable that was there before, so that the answer is the same whatever is asked.
     """
     try:
-        old, new = (_bare(source) for source in (before, after))
-        body = _read(_added(ast.unparse(old).splitlines(), ast.unparse(new).splitlines()))
-        return {"bare": len(body) == 1 and _dumps(body[0]), "hard_coded": _fixed(body, _locals(old))}
+        old, new = (_statements(source) for source in (before, after))
+        body = _read(_added(*([line for each in its for line in each.lines] for its in (old, new))))
+        known = set().union(*(each.locals for each in old))
+        return {"bare": len(body) == 1 and _dumps(body[0]), "hard_coded": _fixed(body, known)}
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
 
@@ -59,36 +81,52 @@ def _read(lines: list[str]) -> list[ast.stmt]:
         return [statement for line in lines for statement in _alone(line.strip())]
 
 
-def _bare(source: str) -> ast.Module:
-    """Without docstrings."""
-    tree = parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Module | ast.ClassDef | Function) and ast.get_docstring(node, clean=False) is not None:
+def _statements(source: str) -> tuple[Statement, ...]:
+    """Those of a module, without its docstring.
+
+    Read in pieces, each from a line that is not indented to the next: thousands of harnesses share most of theirs, and each
+    is read once. Pieces of what only makes sense whole (an else, a long text) cannot be read: then it is read whole.
+    """
+    try:
+        found = tuple(each for piece in PIECES.split(source) for each in _piece(piece))
+    except SyntaxError:
+        found = _piece(source)
+    match found:
+        case (Statement(tree=ast.Expr(value=ast.Constant(value=str()))), *rest):
+            return tuple(rest) or _piece("pass")
+    return found
+
+
+@lru_cache(maxsize=1 << 14)
+def _piece(source: str) -> tuple[Statement, ...]:
+    return tuple(_statement(tree) for tree in parse(source).body)
+
+
+def _statement(tree: ast.stmt) -> Statement:
+    """Takes the docstrings out of `tree`, and leaves it otherwise as it is."""
+    inside = list(ast.walk(tree))
+    for node in inside:
+        if isinstance(node, ast.ClassDef | Function) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:] or [ast.Pass()]
-    return tree
+    names = [(node, node.id) for node in inside if isinstance(node, ast.Name)]
+    for function in (node for node in inside if isinstance(node, Function)):
+        _rename(inside if function is tree else list(ast.walk(function)))
+    form = text_digest(ast.dump(tree))
+    for node, name in names:
+        node.id = name
+    return Statement(tree, form)
 
 
-def _rename(function: Function) -> None:
-    inside = list(ast.walk(function))
+def _rename(inside: list[ast.AST]) -> None:
+    """Names the variables of a function, of which these are the nodes, by the order in which it first uses them."""
     given = {node.arg for node in inside if isinstance(node, ast.arg)}
     outer = {name for node in inside if isinstance(node, ast.Nonlocal | ast.Global) for name in node.names}
-    assigned = {node.id for node in inside if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)}
+    named = [node for node in inside if isinstance(node, ast.Name)]
+    own = {node.id for node in named if isinstance(node.ctx, ast.Store)} - given - outer
     places: dict[str, str] = {}
-    for node in inside:
-        if isinstance(node, ast.Name) and node.id in assigned - given - outer:
+    for node in named:
+        if node.id in own:
             node.id = places.setdefault(node.id, f"_{len(places)}")
-
-
-def _locals(tree: ast.Module) -> set[str]:
-    """Parameters and variables of all functions."""
-    found: set[str] = set()
-    for function in (node for node in ast.walk(tree) if isinstance(node, Function)):
-        for node in ast.walk(function):
-            if isinstance(node, ast.arg):
-                found.add(node.arg)
-            elif isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                found.add(node.id)
-    return found
 
 
 def _alone(line: str) -> list[ast.stmt]:

@@ -18,16 +18,20 @@ class Source:
     arms: tuple[str, ...]
 
 
-def load_sources(connection: Any, names: Sequence[str]) -> list[Source]:
+def load_sources(connection: Any, names: Sequence[str], known: dict[str, Sequence[Any]] | None = None) -> list[Source]:
     """The specs behind `names`, each with all its sweep points. Needs `count_newest_runs`. Raises SpecError.
 
-    A name may have overrides behind it, as on the command line: `quickstart rounds=2`.
+    A name may have overrides behind it, as on the command line: `quickstart rounds=2`. known: name -> its specs, where they
+    have been read already; what is read now is put there too.
     """
     from hbench.spec import load
 
     limits = dict(connection.execute("select spec_digest, limited from counted_runs").fetchall())
-    written = {name: shlex.split(name) for name in names}
-    return [_source(name, whole_or_quick(load(path, more), limits)) for name, (path, *more) in written.items()]
+    specs = {} if known is None else known
+    for name in names:
+        path, *more = shlex.split(name)
+        specs[name] = specs.get(name) or load(path, more)
+    return [_source(name, whole_or_quick(specs[name], limits)) for name in dict.fromkeys(names)]
 
 
 def plain_name(name: str) -> str:
@@ -58,17 +62,20 @@ def _variant(point: Mapping[str, Any]) -> str:
     return ", ".join(f"{key}={value}" for key, value in told.items())
 
 
-def count_newest_runs(connection: Any) -> None:
-    """Makes the temporary views `counted_runs` and `counted_steps`, from which every exhibit reads, and functions."""
+def count_newest_runs(connection: Any, digests: Sequence[str] | None = None) -> None:
+    """Makes the temporary tables `counted_runs` and `counted_steps`, from which every exhibit reads, and functions.
+
+    digests: the specs whose steps are wanted; None: those of all. `counted_runs` has the runs of all.
+    """
     add_functions(connection)
     connection.execute(COUNTED_RUNS)
-    connection.execute(COUNTED_STEPS)
+    connection.execute(COUNTED_STEPS, {"all": digests is None, "specs": list(digests or ())})
 
 
 # The newest run of each spec that came to its end, whole runs before quick looks. One that was stopped or killed counts
 # nowhere; one in which a step failed does, for the arms that are whole.
 COUNTED_RUNS = """
-create or replace temporary view counted_runs as
+create or replace temporary table counted_runs as
 select
   spec_digest,
   run_id,
@@ -84,7 +91,7 @@ qualify row_number() over (partition by spec_digest order by limited is null des
 # Its steps under their labels. An arm of which a step failed or was skipped is left out whole: a mean over the
 # proposals that happened to go through would be another number.
 COUNTED_STEPS = """
-create or replace temporary view counted_steps as
+create or replace temporary table counted_steps as
 select
   l.*,
   n.run_id,
@@ -94,6 +101,8 @@ join plan_labels as l
   using (spec_digest)
 left join run_steps as s
   using (run_id, step_id)
+where $all
+  or l.spec_digest in (select unnest($specs))
 qualify bool_and(coalesce(s.status, '') in ('ran', 'cached'))
   over (partition by l.spec_digest, l.arm, l.family, l.seed)
 """

@@ -88,9 +88,18 @@ def _line(what: str, kind: str, step: str, state: str) -> str:
     return f"  {what:<42} {kind:<17} {step:<8}  {state}"
 
 
+def left_to_run(plan: Plan, states: Mapping[str, str]) -> dict[str, Bound]:
+    """Role -> the most that all steps which are not cached may ask of it."""
+    every: dict[str, Bound] = defaultdict(Bound)
+    for step in plan.steps:
+        if states[step.id] != "cached":
+            for role, cost in bounds(step).items():
+                every[role] += cost
+    return dict(every)
+
+
 def _bound_lines(plan: Plan, states: Mapping[str, str]) -> list[str]:
     arms: dict[tuple[str, str], Bound] = defaultdict(Bound)
-    every: dict[str, Bound] = defaultdict(Bound)
     by_id = {step.id: step for step in plan.steps}
     seen: set[tuple[str, str]] = set()
     for label in plan.labels:
@@ -99,10 +108,7 @@ def _bound_lines(plan: Plan, states: Mapping[str, str]) -> list[str]:
         seen.add((label.arm, label.step_id))
         for role, cost in bounds(by_id[label.step_id]).items():
             arms[label.arm, role] += cost
-    for step in plan.steps:
-        if states[step.id] != "cached":
-            for role, cost in bounds(step).items():
-                every[role] += cost
+    every = left_to_run(plan, states)
     lines = ["still to run, at most (steps that arms share count in each, once in all):"]
     lines += [_bound_line(arm, role, cost) for (arm, role), cost in arms.items()]
     lines += [_bound_line("all", role, cost) for role, cost in every.items()]

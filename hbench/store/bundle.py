@@ -8,26 +8,26 @@ from hbench.core.digest import Json
 from hbench.core.failure import HbenchError
 from hbench.core.folder_digest import file_digest
 from hbench.core.published import BUNDLE, ROWS
+from hbench.store.manifest import check_manifest
 from hbench.store.parquet import memory, quoted
 from hbench.store.table import Table
-from hbench.store.tables import SCHEMA, TABLES
+from hbench.store.tables import TABLES
 from hbench.store.views import views
 
 
-def open_bundle(folder: Path) -> Any:
-    """A DuckDB connection in memory to what the bundle in `folder` holds, for the caller to close.
+def open_bundle(folder: Path | None) -> Any:
+    """A DuckDB connection in memory to what the bundle in `folder` holds, for the caller to close. None: to no row at all.
 
     A table that the bundle lacks is empty, a column that it lacks is NULL. Raises HbenchError when a file of rows is
     not the one that bundle.json names, or one that it does not name, or a newer hbench wrote it.
     """
-    listed = _checked(folder, read_manifest(folder))
+    files = {file.stem: file for file in _checked(folder, read_manifest(folder))} if folder else {}
     connection = memory()
     try:
         connection.execute("attach ':memory:' as texts")
         for table in TABLES.values():
             place = "texts.texts" if table.name == "texts" else f'"{table.name}"'
-            file = folder / ROWS / f"{table.name}.parquet"
-            connection.execute(_table_sql(connection, place, table, file if file in listed else None))
+            connection.execute(_table_sql(connection, place, table, files.get(table.name)))
         for view in views():
             connection.execute(view.sql)
         connection.execute("create temp view texts as select * from texts.texts")
@@ -39,13 +39,12 @@ def open_bundle(folder: Path) -> Any:
 
 def read_manifest(folder: Path) -> Json:
     """What bundle.json says. Raises HbenchError when it cannot be read, or a newer hbench wrote it."""
+    file = folder / BUNDLE
     try:
-        found = json.loads((folder / BUNDLE).read_text(encoding="utf-8"))
-        newer = found["schema"] > SCHEMA
-    except (OSError, ValueError, KeyError, TypeError) as broken:
-        raise HbenchError(f"{folder / BUNDLE} cannot be read: {broken}") from None
-    if newer:
-        raise HbenchError(f"the bundle {folder} was written by a newer hbench; use that one")
+        found = json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError) as broken:
+        raise HbenchError(f"{file} cannot be read: {broken}") from None
+    check_manifest(found, file)
     return found
 
 

@@ -2,7 +2,7 @@
 -- Sums of fractions have an order, else their last digits would change from one reading to the next.
 
 -- The act steps behind it. domain: its kind. student, reviewer: by their weights; an agent from outside is no student.
-create or replace temporary view acted_steps as
+create or replace temporary table acted_steps as
 select
   l.spec_digest,
   l.arm,
@@ -25,7 +25,7 @@ group by all;
 -- reviewed: turns on which a reviewer had its say. asked: those on which it was asked; past_budget: those that passed because all
 -- replacements were used up. first, last: whether the first and the last turn were replaced, null where not reviewed.
 -- seconds: a reply from the store of replies counts with the time that it took when it was drawn; null where nobody knows it.
-create or replace temporary view acted_rollouts as
+create or replace temporary table acted_rollouts as
 with
 
 reviews as (
@@ -107,7 +107,7 @@ where r.step_key in (select step_key from acted_steps);
 
 -- One row a unit of an act step. score: whether all of a scenario's questions were right, null where some were not asked;
 -- without scenarios the question's score. solved of tasks: the questions themselves. All but counts as means over repeats.
-create or replace temporary view acted_units as
+create or replace temporary table acted_units as
 with
 
 tried as (

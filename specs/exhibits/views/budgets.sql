@@ -4,7 +4,7 @@
 -- candidate counts its own scoring, also one that equals another and so was not run a second time.
 -- solver_tokens: prompts and completions of its rollouts, also those that the reply store answered. seconds: its wall
 -- time when it ran; steps run side by side, so sums exceed what a clock showed.
-create or replace temporary view adapting_steps as
+create or replace temporary table adapting_steps as
 with
 
 spent as (
@@ -13,6 +13,7 @@ spent as (
     count(distinct question_id) as questions,
     sum(prompt_tokens + completion_tokens) as tokens
   from rollouts
+  where step_key in (select step_key from chain_steps)
   group by step_key
 ),
 
@@ -51,7 +52,7 @@ left join steps as t
   using (step_key);
 
 -- What an arm has used by the end of its round t (0: nothing yet). An arm without rounds uses nothing.
-create or replace temporary view budgets as
+create or replace temporary table budgets as
 with
 
 by_round as (
@@ -120,7 +121,7 @@ window so_far as (partition by spec_digest, arm, family, seed order by round);
 -- An arm of one round: for every n, in expectation over which n of its proposals were made (exact, not sampled); its
 -- tokens grow evenly with n behind what the feedback and the parent's scores take. selected: what the scoring questions
 -- choose. mean: of the n proposals. best: of them, an oracle's choice. n = 0 is the first harness.
-create or replace temporary view proposal_curves as
+create or replace temporary table proposal_curves as
 with
 
 arms as (

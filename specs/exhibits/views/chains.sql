@@ -1,7 +1,7 @@
 -- Chains: independent repeats of one experiment, told apart by the swept field `chain`.
 
 -- Every counted step with its chain.
-create or replace temporary view chain_steps as
+create or replace temporary table chain_steps as
 select
   l.*,
   coalesce((s.point ->> '$.chain')::bigint, 0) as chain
@@ -11,7 +11,7 @@ left join specs as s
 
 -- Means over the questions of each step that ran a harness. score: by the grade that the spec names. Here and in what
 -- follows sums of fractions have an order, else their last digits would change from one reading to the next.
-create or replace temporary view chain_scores as
+create or replace temporary table chain_scores as
 with
 
 graded as (
@@ -20,6 +20,7 @@ graded as (
     avg(value order by question_id, repeat) filter (where name = 'em') as em,
     avg(value order by question_id, repeat) filter (where name = 'f1') as f1
   from grades
+  where step_key in (select step_key from chain_steps)
   group by step_key
 )
 
@@ -33,10 +34,11 @@ select
 from rollouts as r
 left join graded as g
   using (step_key)
+where r.step_key in (select step_key from chain_steps)
 group by r.step_key;
 
 -- Arms whose candidates are measured on held-out questions: evaluate_all.
-create or replace temporary view measured_arms as
+create or replace temporary table measured_arms as
 select distinct
   spec_digest,
   arm,
@@ -46,7 +48,7 @@ from chain_steps
 where purpose = 'held_out_candidate';
 
 -- The harness after t rounds (0: the first one). dev: its score on the scoring questions on which it was chosen.
-create or replace temporary view chain_rounds as
+create or replace temporary table chain_rounds as
 with
 
 ends as (
@@ -138,6 +140,7 @@ left join (
     step_key,
     any_value(harness_id) as harness_id
   from rollouts
+  where step_key in (select step_key from chain_steps)
   group by step_key
 ) as ran
   on ran.step_key = h.step_key;
@@ -145,7 +148,7 @@ left join (
 -- Every proposal with what it is worth on held-out questions: a failed edit and a no-change keep the parent's score.
 -- dev: its score on the scoring questions, null where nothing was run. em and f1 are null in arms that are not measured:
 -- there only failed edits would be known, and a mean over chains would be one of the failures.
-create or replace temporary view chain_proposals as
+create or replace temporary table chain_proposals as
 with
 
 trials as (

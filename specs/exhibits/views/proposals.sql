@@ -4,7 +4,7 @@
 -- from one reading to the next.
 
 -- Means over the questions of each step that ran a harness. score: by the grade that the spec names.
-create or replace temporary view scored_steps as
+create or replace temporary table scored_steps as
 with
 
 exactly as (
@@ -35,7 +35,7 @@ group by r.step_key;
 
 -- measured: whether its candidates are run on held-out questions (evaluate_all). Where they are not, only failed edits
 -- would be known, and a mean would be one of the failures. wording: of a Reasoning Gym family, canonical or varied.
-create or replace temporary view family_arms as
+create or replace temporary table family_arms as
 select
   l.spec_digest,
   l.arm,
@@ -52,7 +52,7 @@ having count(*) filter (where l.purpose = 'held_out') > 0;
 
 -- The harness after t rounds (0: the first one), which is the parent of round t. dev: its score on the questions on which
 -- it was chosen, from round 1 on. In between the first and the last, held-out scores exist where evaluate_all is set.
-create or replace temporary view arm_rounds as
+create or replace temporary table arm_rounds as
 with
 
 chosen as (
@@ -140,7 +140,7 @@ join family_arms as a
 
 -- One row a proposal. prompt: the report that it answers, by its step; proposals of one prompt differ by chance alone.
 -- dev, score, exact: its own, or its parent's where it has none; on the scoring and on the held-out questions.
-create or replace temporary view arm_proposals as
+create or replace temporary table arm_proposals as
 with
 
 scored as (
@@ -211,7 +211,7 @@ left join arm_rounds as h
 where l.purpose = 'propose';
 
 -- Means over all proposals of an arm, whatever their round. failed_or_zero: failed, or scores 0 on the scoring questions.
-create or replace temporary view pooled_proposals as
+create or replace temporary table pooled_proposals as
 with
 
 by_prompt as (
@@ -264,7 +264,7 @@ group by all;
 
 -- One row an arm in one family. score: of one round, the mean over its proposals; of several, the final harness; of none,
 -- its harness. selected: what the arm's rule chose on its scoring questions.
-create or replace temporary view arm_scores as
+create or replace temporary table arm_scores as
 select
   spec_digest,
   l.arm,
