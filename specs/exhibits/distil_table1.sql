@@ -26,7 +26,7 @@ measured as (
 placed as (
   select
     *,
-    count(distinct domain) over (partition by model, arm) = 3 as complete
+    count(distinct if(score is null, null, domain)) over (partition by model, arm) = 3 as complete
   from measured
 ),
 

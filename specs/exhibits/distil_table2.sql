@@ -34,7 +34,7 @@ select
   if(domain = 'appworld', tasks, null) as appworld_tasks,
   if(domain = 'uspto', score, null) as uspto,
   -- A macro average over fewer domains would be another number.
-  if(count(distinct domain) over (partition by arm) = 3, score, null) as macro
+  if(count(distinct if(score is null, null, domain)) over (partition by arm) = 3, score, null) as macro
 from measured
 order by
   arm,

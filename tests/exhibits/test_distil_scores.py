@@ -90,6 +90,16 @@ def test_there_is_no_macro_average_of_two_domains(arms):
     assert value(made, "base", "spreadsheet") is not None
 
 
+@pytest.mark.parametrize(("name", "row"), [("distil_table2", "base"), ("distil_table1", "small / base")])
+def test_there_is_no_macro_average_where_no_scenario_was_asked_whole(arms, name, row):
+    """It was one over the other two domains, under the same heading."""
+    base = [arm for arm in arms if arm.name == "base" and arm.domain != "appworld"]
+    part = Arm("base", "appworld", once({"appworld 0": 1.0, "appworld 3": 1.0}), spec="distillation/appworld")
+    made = exhibit_of(name, [*base, part], SCENARIOS)
+    assert value(made, row, "uspto") is not None and value(made, row, "appworld_tgc") == 100.0
+    assert value(made, row, "macro") is None
+
+
 def test_domains_of_several_specs_are_one_row_beside_the_papers_values(table2):
     assert [row for row in table2.rows if row == ("base",)] == [("base",)]
     assert cell(table2, "distilled", "uspto").paper_value == 30.0
