@@ -1,9 +1,11 @@
 """What a session takes from a command: collected files and calls, all of which the command can forge."""
 
 import asyncio
+import os
 
 import pytest
 
+from hbench.engines.jail.inside.calls import MOST_OPEN, Calls
 from tests.engines.jail.lab import CONFINED, loop, shell, workspace
 
 CONFINED_ONLY = pytest.mark.parametrize("sandbox", CONFINED)
@@ -124,6 +126,24 @@ def test_a_flood_of_calls_is_refused_beyond_a_few(sandbox):
     at_once, after = loop().run_until_complete(go())
     told = [line.split(maxsplit=1) for line in after.output.splitlines()]
     assert at_once == 16 and told == [["8", "agent: more than 16 calls at once"], ["16", "answered"], ["answered"]]
+
+
+def test_answers_that_nobody_reads_take_no_descriptor_without_end(tmp_path):
+    """A session without descriptors could start no command, and that was an error of the step."""
+    calls, readers = Calls(str(tmp_path / "calls")), []
+    for number in range(MOST_OPEN + 20):
+        name = tmp_path / "calls" / f"{number:016x}"
+        name.write_text('{"name": "agent", "argv": [], "stdin": ""}')
+        os.mkfifo(f"{name}.answer")
+        readers.append(os.open(f"{name}.answer", os.O_RDWR))
+        os.write(calls.bell, f"{name.name}\n".encode())
+    assert len(calls.take()) == MOST_OPEN
+    calls.answered(next(iter(calls.waiting)))
+    os.write(calls.bell, f"{MOST_OPEN + 1:016x}\n".encode())
+    assert len(calls.take()) == 1
+    calls.close()
+    for reader in readers:
+        os.close(reader)
 
 
 SPOIL = {

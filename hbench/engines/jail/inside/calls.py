@@ -7,6 +7,7 @@ import stat
 from .call import MOST_BYTES
 
 AT_ONCE = 16
+MOST_OPEN = 64  # answers not yet read: as many as a command has processes; beyond, calls are forged
 _NAME = 16  # hexadecimal digits
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _WRITE = os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -37,7 +38,8 @@ class Calls:
         return [call for call in found if call is not None]
 
     def _call(self, name: str) -> tuple[int, dict] | None:
-        answer = -1
+        if len(self.waiting) >= MOST_OPEN:
+            return None
         try:
             call = self._read(name)
             answer = os.open(name + ".answer", _WRITE, dir_fd=self._folder)
