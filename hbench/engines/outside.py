@@ -16,7 +16,7 @@ from hbench.core.failure import StepError
 from hbench.core.outside import Finished
 
 ALWAYS = ("PATH", "HOME", "LANG")  # variables that every such program is given
-_HALF = 200_000  # characters kept of either end of a stream
+_HALF = 200_000  # bytes kept of either end of a stream
 _LOOK_S = 0.1
 
 

@@ -40,7 +40,10 @@ _DISK_GAPS = (
     "workspace: what it fills is looked at once a second; memory is limited for each process, size for each file",
     "workspace: processes are not counted, so a command can slow the machine down until its time limit",
 )
-_WORKSPACE_SUM = "workspace: memory of one command in all: each of its at most 64 processes has the limit for itself"
+_WORKSPACE_SUM = (
+    "workspace: memory of one command in all: each of its at most 64 processes has the limit for itself",
+    "workspace: memory that its folders take: two may hold disk_mb each, in every rollout that is under way",
+)
 _NO_PROC = "workspace: commands have no /proc here: <(...), /dev/stdin and ps do not work in them"
 _REFUSED = ("everything: model-written code is refused",)
 _NEVER = (
@@ -114,7 +117,7 @@ async def _workspace(sandbox: str, started: list[Zygote]) -> tuple[tuple[str, ..
     if zygote.recipe.sandbox == "none":
         return (), ("workspace: a process that leaves its group goes on when its command ends",)
     if zygote.recipe.sandbox == "namespaces":
-        return (*_WORKSPACE, *_WORKSPACE_APART), (_WORKSPACE_SUM, *(() if zygote.promises["proc"] else (_NO_PROC,)))
+        return (*_WORKSPACE, *_WORKSPACE_APART), (*_WORKSPACE_SUM, *(() if zygote.promises["proc"] else (_NO_PROC,)))
     refused = f"workspace: commands may not {', '.join(zygote.promises['refused'])}: some programs behave otherwise here"
     return (*_WORKSPACE, *_WORKSPACE_ON_DISK), (*_DISK_GAPS, refused)
 
