@@ -1,6 +1,7 @@
 -- One row a spec, arm, domain, seed, pattern and question on which the base shows the pattern under h* and not under h (in at
 -- least half of its repeats, and in fewer): whether the arm shows it, and whether a second run of the base under h does. In
--- per cent. Patterns with fewer than ten such questions are left out. Means over patterns stand beside them.
+-- per cent. Patterns with fewer than ten such questions are left out. Means over patterns stand beside them; with a control
+-- only where every pattern in them has one.
 with
 
 shown as (
@@ -74,10 +75,19 @@ rows as (
   select *
   from recovered
   union all by name
-  select * replace ('mean of patterns' as pattern)
+  select * replace (
+    'mean of patterns' as pattern,
+    if(bool_and(chance is not null) over (partition by arm, family), chance, null) as chance,
+    if(bool_and(chance is not null) over (partition by arm, family), excess, null) as excess
+  )
   from recovered
   union all by name
-  select * replace ('mean of patterns' as pattern, 'all domains' as family)
+  select * replace (
+    'mean of patterns' as pattern,
+    'all domains' as family,
+    if(bool_and(chance is not null) over (partition by arm), chance, null) as chance,
+    if(bool_and(chance is not null) over (partition by arm), excess, null) as excess
+  )
   from recovered
   union all by name
   -- An arm that was looked at where no pattern is kept.

@@ -89,6 +89,14 @@ def test_without_a_second_run_of_the_base_there_is_no_control():
     assert value(made, "uspto / common / distilled", "chance") is None
 
 
+def test_a_mean_has_a_control_where_all_of_its_patterns_have_one():
+    """It stood beside the mean of both domains, and was that of one."""
+    made = exhibit_of("distil_recovery", [arm for arm in study() if (arm.name, arm.domain) != ("base_again", "appworld")])
+    assert value(made, "uspto / mean of patterns / distilled", "chance") is not None
+    row = "all domains / mean of patterns / distilled"
+    assert value(made, row, "patterns") == 2 and [value(made, row, c) for c in ("chance", "excess")] == [None, None]
+
+
 def test_an_arm_is_told_where_no_pattern_is_kept():
     few = {q: (Lived(0.0),) for q in shown("uspto", "base")}
     arms = [Arm(arm, "uspto", few, patterns=("common",), spec="distillation/uspto") for arm in ("base", "h_star", "distilled")]
