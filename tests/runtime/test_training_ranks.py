@@ -1,5 +1,6 @@
 """Several processes train one model: each keeps rows of its own, and none outlives another's death by a minute."""
 
+import json
 import os
 import random
 import signal
@@ -44,6 +45,21 @@ def test_two_processes_learn_what_one_learns(tmp_path):
     assert [file.name for file in rows_files(tiny.train_folder)] == ["rows-0.jsonl", "rows-1.jsonl"]
     assert sorted(losses(two)) == sorted(losses(one)) and two.updates == 20
     assert losses(two) == pytest.approx(losses(one), rel=1e-3)
+
+
+def test_two_processes_weigh_tokens_as_one_does(tmp_path):
+    """Sessions of unequal weight, so that it shows when each process divides by its own."""
+    found = []
+    for processes in (1, 2):
+        tiny = Tiny.made(tmp_path / str(processes), {**SFT, "updates": 5}, processes=processes)
+        rows = [json.loads(line) for line in (tiny.folder / "rows.jsonl").read_text().splitlines()]
+        told = [row | {"weights": [0, 0, 0, 0, *[(at + 1) / 30] * 3], "group": at} for at, row in enumerate(rows)]
+        (tiny.folder / "rows.jsonl").write_text("".join(json.dumps(row) + "\n" for row in told))
+        found.append(tiny.train())
+    one, two = found
+    assert losses(two) == pytest.approx(losses(one), rel=1e-3)
+    norms = [[row["value"] for row in made.rows["updates"] if row["name"] == "grad_norm"] for made in found]
+    assert norms[0] == pytest.approx(norms[1], rel=1e-2)
 
 
 def test_a_rank_that_dies_ends_the_others_and_is_named_with_its_log(tmp_path):
