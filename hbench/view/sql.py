@@ -10,11 +10,12 @@ from hbench.store.views import views
 from hbench.view import links
 from hbench.view.guard import is_own
 from hbench.view.page import page
+from hbench.view.sql_asked import Most
 from hbench.view.sql_process import Answer, ask
 from hbench.view.sql_saved import forget, save, saved
 
-ROWS, CHARACTERS = 500, 400_000  # of one answer in the page
-FILE_ROWS, FILE_CHARACTERS = 200_000, 50_000_000  # as a file
+SHOWN = Most(rows=500, characters=400_000)
+AS_A_FILE = Most(rows=200_000, characters=50_000_000, seconds=30)
 LINKED = {
     "run_id": links.run,
     "step_key": links.step,
@@ -37,7 +38,7 @@ def sql(request: Any) -> Any:
     place, query = request.app.state.reading, request.query_params.get("q", "")
     outcome = None
     if query.strip() and is_own(request):
-        outcome = _asked(place.folder, query, ROWS, CHARACTERS)
+        outcome = _asked(place.folder, query)
     known = saved(place)
     tables = [(table.name, table.comment, table.columns) for table in TABLES.values()]
     values: dict[str, Any] = {"query": query, "outcome": outcome, "saved": known, "tables": tables, "views": views()}
@@ -50,7 +51,7 @@ def csv(request: Any) -> Any:
 
     if not is_own(request):
         raise HbenchError("a link from elsewhere runs no query")
-    answer = ask(request.app.state.reading.folder, request.query_params.get("q", ""), FILE_ROWS, FILE_CHARACTERS)
+    answer = ask(request.app.state.reading.folder, request.query_params.get("q", ""), AS_A_FILE)
     return Response(_csv(answer), media_type="text/csv", headers={"content-disposition": 'attachment; filename="query.csv"'})
 
 
@@ -78,9 +79,9 @@ def keep(request: Any) -> Any:
     return RedirectResponse(links.sql(query, name), 303)
 
 
-def _asked(folder: Any, query: str, rows: int, characters: int) -> Outcome:
+def _asked(folder: Any, query: str) -> Outcome:
     try:
-        return Outcome(ask(folder, query, rows, characters))
+        return Outcome(ask(folder, query, SHOWN))
     except HbenchError as bad:
         return Outcome(trouble=str(bad))
 

@@ -10,6 +10,8 @@ import re
 import resource
 import time
 from contextlib import closing
+from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -25,11 +27,17 @@ _SPACE = re.compile(r"\s+|--[^\n]*(\n|$)|/\*.*?\*/|;", re.S)
 _EXPLAIN = re.compile(r"explain\b(?:\s+analyze\b|\s*\([^)]*\))?", re.I)
 
 
-def answer(folder: Path, sql: str, rows: int, characters: int) -> dict[str, Any]:
-    """columns, rows, more (there would be others), seconds. At most `rows` of them, and about `characters` in all.
+@dataclass(frozen=True)
+class Most:
+    """What one query may give and take: rows, characters in all, seconds of processor time."""
 
-    Raises HbenchError for what is refused or fails.
-    """
+    rows: int
+    characters: int
+    seconds: int = 15
+
+
+def answer(folder: Path, sql: str, most: Most) -> dict[str, Any]:
+    """columns, rows, more (there would be others), seconds. Raises HbenchError for what is refused or fails."""
     import duckdb
 
     began = time.monotonic()
@@ -38,7 +46,7 @@ def answer(folder: Path, sql: str, rows: int, characters: int) -> dict[str, Any]
             for statement in _checked(connection, sql):
                 result = connection.execute(statement)
             columns = [name for name, *_ in result.description or ()]
-            found, more = _fetched(result, rows, characters)
+            found, more = _fetched(result, most)
     except duckdb.Error as error:
         raise HbenchError(str(error)) from error
     return {"columns": columns, "rows": found, "more": more, "seconds": time.monotonic() - began}
@@ -90,14 +98,14 @@ def _begun(text: str) -> str:
     return text[at:]
 
 
-def _fetched(result: Any, rows: int, characters: int) -> tuple[list[list[Any]], bool]:
+def _fetched(result: Any, most: Most) -> tuple[list[list[Any]], bool]:
     found: list[list[Any]] = []
     size = 0
     while batch := result.fetchmany(100):
         for row in batch:
-            if len(found) == rows or size > characters:
+            if len(found) == most.rows or size > most.characters:
                 return found, True
-            cells = [_plain(value, characters // 4) for value in row]
+            cells = [_plain(value, most.characters // 4) for value in row]
             size += sum(len(cell) if isinstance(cell, str) else 8 for cell in cells)
             found.append(cells)
     return found, False
@@ -105,20 +113,22 @@ def _fetched(result: Any, rows: int, characters: int) -> tuple[list[list[Any]], 
 
 def _plain(value: Any, most: int) -> Any:
     """What JSON can hold of it."""
+    value = float(value) if isinstance(value, Decimal) else value
     if value is None or isinstance(value, bool | int | float):
         return value if value == value and value not in (float("inf"), float("-inf")) else str(value)
     text = value if isinstance(value, str) else str(value)
     return text if len(text) <= most else text[:most] + f" … ({len(text)} characters)"
 
 
-def work(pipe: Any, folder: Path, sql: str, most: tuple[int, int]) -> None:
-    """Sends two messages: an empty one when it begins, and the answer, or `error`, as JSON. most: rows, characters."""
+def work(pipe: Any, folder: Path, sql: str, most: Most) -> None:
+    """Sends two messages: an empty one when it begins, and the answer, or `error`, as JSON."""
     os.nice(5)
     resource.setrlimit(resource.RLIMIT_AS, (PROCESS_MB << 20, PROCESS_MB << 20))
+    resource.setrlimit(resource.RLIMIT_CPU, (most.seconds, most.seconds + 2))  # beyond it, the process ends
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     pipe.send_bytes(b"")
     try:
-        told = answer(folder, sql, *most)
+        told = answer(folder, sql, most)
     except HbenchError as bad:
         told = {"error": str(bad)}
     except MemoryError:

@@ -2,8 +2,8 @@
 
 import json
 import multiprocessing
+import signal
 import threading
-import time
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -11,9 +11,10 @@ from typing import Any
 
 from hbench.core.failure import HbenchError
 from hbench.view import sql_asked
+from hbench.view.sql_asked import Most
 
-LIMIT_S = 15.0
-START_S = 60.0  # a machine that is busy with a run may need some time to start a process
+BUSY = 4  # on a machine that a run keeps busy, a query may take so many times its seconds of processor time
+START_S = 60.0
 AT_ONCE = threading.Semaphore(2)
 
 
@@ -27,16 +28,16 @@ class Answer:
     seconds: float
 
 
-def ask(folder: Path, sql: str, rows: int, characters: int, limit_s: float = LIMIT_S) -> Answer:
-    """What reading statements give on the results or the bundle in `folder`: at most `rows`, of `characters` or so.
+def ask(folder: Path, sql: str, most: Most) -> Answer:
+    """What reading statements give on the results or the bundle in `folder`.
 
-    They see tables and views, no files, and change nothing. Raises HbenchError when they are refused, fail, take longer
-    than `limit_s` or too much memory.
+    They see tables and views, no files, and change nothing. Raises HbenchError when they are refused, fail, or take more
+    time or memory than they may.
     """
-    if not AT_ONCE.acquire(timeout=limit_s):
+    if not AT_ONCE.acquire(timeout=most.seconds):
         raise HbenchError("other queries are at work; try again when they have ended")
     try:
-        told = json.loads(_told(folder, sql, (rows, characters), limit_s))
+        told = json.loads(_told(folder, sql, most))
     finally:
         AT_ONCE.release()
     if "error" in told:
@@ -44,28 +45,26 @@ def ask(folder: Path, sql: str, rows: int, characters: int, limit_s: float = LIM
     return Answer(tuple(told["columns"]), tuple(map(tuple, told["rows"])), told["more"], told["seconds"])
 
 
-def _told(folder: Path, sql: str, most: tuple[int, int], limit_s: float) -> bytes:
+def _told(folder: Path, sql: str, most: Most) -> bytes:
     here, there = _context().Pipe(duplex=False)
     process = _context().Process(target=sql_asked.work, args=(there, folder, sql, most), daemon=True)
     process.start()
     there.close()
     try:
-        _hear(here, START_S)
-        return _hear(here, limit_s)
+        for patience_s in (START_S, BUSY * most.seconds):
+            if not here.poll(patience_s):
+                raise HbenchError(f"the query took longer than {patience_s:.0f} s and was stopped")
+            told = here.recv_bytes()
+        return told
+    except EOFError:
+        process.join()
+        late = process.exitcode in (-signal.SIGXCPU, -signal.SIGKILL)
+        took = f"longer than {most.seconds} s" if late else "more memory than it may have"
+        raise HbenchError(f"the query took {took} and was stopped") from None
     finally:
         process.kill()
         process.join()
         here.close()
-
-
-def _hear(pipe: Any, limit_s: float) -> bytes:
-    began = time.monotonic()
-    try:
-        if pipe.poll(limit_s):
-            return pipe.recv_bytes()
-    except EOFError:
-        raise HbenchError("the query ended without an answer: it took more memory than it may have") from None
-    raise HbenchError(f"the query took longer than {time.monotonic() - began:.0f} s and was stopped")
 
 
 @cache
