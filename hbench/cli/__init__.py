@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hbench.cli import about, exhibits, published, results, specs, trace, view
+from hbench.cli import about, compare, exhibits, published, results, specs, trace, view
 
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # we use none, and looking for them takes 30 ms
 
@@ -34,6 +34,7 @@ for command in (
     results.runs,
     results.sql,
     exhibits.exhibit,
+    compare.compare,
     view.view,
     trace.trace,
     trace.diff,

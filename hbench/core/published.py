@@ -10,6 +10,7 @@ BUNDLE = "bundle.json"  # written last: a folder that has it is a whole bundle
 ROWS, SPECS, ADAPTERS = "rows", "specs", "adapters"  # its folders: Parquet files, resolved specs, trained models
 CARD = "checkpoint.json"  # beside a trained model: its digest, base, recipe and lineage
 PREFIX = "published/"  # how specs and exhibits name a bundle: published/NAME
+NAME = r"[A-Za-z0-9][\w.-]*"  # of a bundle, and of an adapter in one
 # An absolute path of at least two parts: a whole text (blanks are part of it) or value of KEY=; or inside a text.
 _WHOLE = re.compile(r"([\w.-]+=)?((?:file://)?(?:~[\w.-]*)?/[^/\n]+/[^\n]+)")
 _INSIDE = re.compile(r"""(?:(?<=[\s"'=:,(\[])|^)(?:file://)?(?:~[\w.-]*)?/(?:[^/\s"',)\]]+/)+[^/\s"',)\]]*""")

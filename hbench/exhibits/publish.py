@@ -4,17 +4,18 @@ import json
 import os
 import re
 import shutil
-from collections.abc import Mapping, Sequence
-from contextlib import closing
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from hbench.core.digest import Json
 from hbench.core.failure import HbenchError
 from hbench.core.folder_digest import file_digest
-from hbench.core.published import ADAPTERS, BUNDLE, ROWS, SPECS, without_places
+from hbench.core.published import ADAPTERS, BUNDLE, NAME, PREFIX, ROWS, SPECS, without_places
 from hbench.exhibits.arm_checkpoints import ArmCheckpoints, arm_checkpoints
+from hbench.exhibits.bundled import bundle_folder
 from hbench.exhibits.sources import Source, count_newest_runs, load_sources, plain_name
 from hbench.store.bundle_rows import EVENT_TEXTS, STEP_TABLES, choose, write_rows
 from hbench.store.checkpoint import card, put_checkpoint
@@ -69,14 +70,48 @@ def publish(results: Path, specs: Sequence[str], name: str, terms: Terms = Terms
     Only rows reached through the labels of each spec's newest finished run are in it. Equal results give equal bytes.
     Raises HbenchError when a spec was not run to its end, questions may not be published, or it is too big.
     """
-    target = _target(results, name, terms)
+    if any(spec.startswith(PREFIX) for spec in specs):
+        raise HbenchError(f"{specs[0]} is a bundle already; `--duckdb FILE` makes one DuckDB file of it")
+    _check_terms(name, terms)
+    target = _target(results, name)
+    part = target.with_name(f".{name}.part")
+    with _made(results, specs, (name, terms), part) as made:
+        _put_in_place(part, target)
+    return replace(made, folder=target)
+
+
+def publish_file(results: Path, specs: Sequence[str], file: Path, name: str | None = None, terms: Terms = Terms()) -> None:
+    """The same as one DuckDB file, without adapters. specs: also `published/NAME` alone, a bundle that is there."""
+    from hbench.store.bundle_file import check_target, write_file
+
+    check_target(file)
+    if any(spec.startswith(PREFIX) for spec in specs):
+        write_file(_one_bundle(specs, results), file)
+        return
+    name = name or file.stem
+    terms = replace(terms, without=terms.without | {ADAPTERS})
+    _check_terms(name, terms)
+    part = file.with_name(f".{file.name}.bundle")
+    with _made(results, specs, (name, terms), part):
+        write_file(part, file)
+
+
+def _one_bundle(specs: Sequence[str], results: Path) -> Path:
+    if len(specs) > 1:
+        raise HbenchError(f"{', '.join(specs)}: rows come from one bundle, or from specs that were run, not from both")
+    return bundle_folder(specs[0], results)
+
+
+@contextmanager
+def _made(results: Path, specs: Sequence[str], asked: tuple[str, Terms], part: Path) -> Iterator[Published]:
+    """A whole bundle in the folder `part`, for as long as it lasts."""
+    name, terms = asked
+    shutil.rmtree(part, ignore_errors=True)  # left by one that was killed
     with closing(_opened(results)) as connection:
         sources = load_sources(connection, specs)
         runs = _runs(connection, sources)
         choose(connection, [run["run_id"] for run in runs])
         _check_questions(connection, terms)
-        part = target.with_name(f".{name}.part")
-        shutil.rmtree(part, ignore_errors=True)  # left by one that was killed
         try:
             part.mkdir(parents=True)
             write_rows(connection, part / ROWS, terms.without)
@@ -86,17 +121,19 @@ def publish(results: Path, specs: Sequence[str], name: str, terms: Terms = Terms
             _check_size(files, terms)
             manifest = _manifest(name, (sources, runs), arms, part) | {"without": sorted(terms.without)}
             (part / BUNDLE).write_text(json.dumps(manifest, indent=1, ensure_ascii=False) + "\n", encoding="utf-8")
-            _put_in_place(part, target)
+            yield Published(part, files, arms.of_arm)
         finally:
             shutil.rmtree(part, ignore_errors=True)
-    return Published(target, files, arms.of_arm)
 
 
-def _target(results: Path, name: str, terms: Terms) -> Path:
-    if not re.fullmatch(r"[A-Za-z0-9][\w.-]*", name):
+def _check_terms(name: str, terms: Terms) -> None:
+    if not re.fullmatch(NAME, name):
         raise HbenchError(f"{name!r} is no name for a bundle: letters, digits, _, - and . only (give one with --name)")
     if odd := sorted(n for n in terms.without - set(LEAVABLE) if not n.startswith(f"{ADAPTERS}/")):
         raise HbenchError(f"--without {odd[0]}: there is no such thing to leave out; there are {', '.join(LEAVABLE)}")
+
+
+def _target(results: Path, name: str) -> Path:
     target = results / "published" / name
     if target.exists() and not (target / BUNDLE).is_file() and any(target.iterdir()):
         raise HbenchError(f"{target} is there and is no bundle: remove it, or give another --name")

@@ -2,9 +2,10 @@
 
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from hbench.store.tables import TABLES
@@ -59,11 +60,11 @@ def read_parquet(table: str, file: Path) -> list[dict]:
     return rows
 
 
-def memory() -> Any:
+def memory(settings: Mapping[str, str] = MappingProxyType({})) -> Any:
     """A DuckDB connection to nothing."""
     import duckdb
 
-    return duckdb.connect(":memory:", config=CONFIG)
+    return duckdb.connect(":memory:", config={**CONFIG, **settings})
 
 
 def read_json_sql(files: Sequence[Path], longest: int, columns: list[tuple[str, str]]) -> str:

@@ -16,12 +16,12 @@ from hbench.store.views import views
 def create(main: DatabaseFile, texts: DatabaseFile) -> None:
     """Makes both databases, empty."""
     with texts.opened(read_only=False) as database:
-        _execute(database, _table_statements(TABLES["texts"]))
+        _execute(database, table_statements(TABLES["texts"]))
     main.keep_open()
     with main.opened(read_only=False) as database:
-        _execute(database, chain.from_iterable(_table_statements(t) for t in TABLES.values() if t.name != "texts"))
+        _execute(database, chain.from_iterable(table_statements(t) for t in TABLES.values() if t.name != "texts"))
         database.execute(f"attach '{quoted(texts.work)}' as texts (read_only)")  # event_texts looks into it
-        _execute(database, _view_statements())
+        _execute(database, view_statements())
         database.execute("detach texts")
         database.execute("insert into folded values ('schema', ?)", [stamp()])
 
@@ -29,7 +29,7 @@ def create(main: DatabaseFile, texts: DatabaseFile) -> None:
 @cache
 def stamp() -> str:
     """Tells databases with these very tables and views from others."""
-    statements = [s for table in TABLES.values() for s in _table_statements(table)] + list(_view_statements())
+    statements = [s for table in TABLES.values() for s in table_statements(table)] + list(view_statements())
     return f"{SCHEMA} {hashlib.sha256(chr(10).join(statements).encode()).hexdigest()[:16]}"
 
 
@@ -38,7 +38,8 @@ def _execute(database: Any, statements: Iterator[str]) -> None:
     database.execute(";\n".join(["begin", *statements, "commit"]))
 
 
-def _table_statements(table: Table) -> Iterator[str]:
+def table_statements(table: Table) -> Iterator[str]:
+    """What makes `table`, comments included, where the connection stands."""
     columns = ", ".join(f'"{c.name}" {c.type}' for c in table.columns)
     yield f'create table "{table.name}" ({columns})'
     comment = f"{table.comment} Key: {', '.join(table.key)}."
@@ -47,7 +48,8 @@ def _table_statements(table: Table) -> Iterator[str]:
         yield f'comment on column "{table.name}"."{column.name}" is {_literal(column.comment)}'
 
 
-def _view_statements() -> Iterator[str]:
+def view_statements() -> Iterator[str]:
+    """What makes every view."""
     for view in views():
         yield view.sql
         yield f"comment on view {view.name} is {_literal(view.comment)}"

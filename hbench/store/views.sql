@@ -115,8 +115,8 @@ with parents as (
         steps.arm,
         steps.family,
         steps.seed,
-        if(steps.purpose = 'held_out_seed', 0, steps.round) as round,
-        if(steps.purpose = 'parent_scoring', 'scoring', 'evaluation') as split,
+        case when steps.purpose = 'held_out_seed' then 0 else steps.round end as round,
+        case when steps.purpose = 'parent_scoring' then 'scoring' else 'evaluation' end as split,
         any_value(scores.score) as score,
         any_value(scores.exact) as exact,
         any_value(scores.completion_rate) as completion_rate
@@ -149,13 +149,13 @@ scored as (
         steps.seed,
         steps.round,
         steps.slot,
-        if(steps.purpose = 'candidate_scoring', 'scoring', 'evaluation') as split,
+        case when steps.purpose = 'candidate_scoring' then 'scoring' else 'evaluation' end as split,
         scores.harness_id,
         outcomes.outcome,
         coalesce(outcomes.outcome not in ('applied', 'no_change'), scores.score is null) as failed,
-        if(outcomes.outcome = 'no_change', parents.score, scores.score) as score,
-        if(outcomes.outcome = 'no_change', parents.exact, scores.exact) as exact,
-        if(outcomes.outcome = 'no_change', parents.completion_rate, scores.completion_rate) as completion_rate,
+        case when outcomes.outcome = 'no_change' then parents.score else scores.score end as score,
+        case when outcomes.outcome = 'no_change' then parents.exact else scores.exact end as exact,
+        case when outcomes.outcome = 'no_change' then parents.completion_rate else scores.completion_rate end as completion_rate,
         steps.step_key
     from labelled_steps as steps
     left join step_scores as scores on scores.step_key = steps.step_key
@@ -172,14 +172,14 @@ scored as (
         and parents.family = steps.family
         and parents.seed = steps.seed
         and parents.round = steps.round
-        and parents.split = if(steps.purpose = 'candidate_scoring', 'scoring', 'evaluation')
+        and parents.split = case when steps.purpose = 'candidate_scoring' then 'scoring' else 'evaluation' end
     where steps.purpose in ('candidate_scoring', 'held_out_candidate')
 )
 select
     *,
-    if(failed, null, row_number() over (
+    case when not failed then row_number() over (
         partition by spec_digest, arm, family, seed, round, split order by score desc nulls last, slot
-    )) as place
+    ) end as place
 from scored;
 
 -- proposal_scores: Mean, best and failed share of the proposals per family, on scoring and on evaluation questions.

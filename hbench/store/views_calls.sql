@@ -27,7 +27,7 @@ wanted as (
         question_id,
         place,
         ids[place] as document_id,
-        if(by_title, titles[place], null) as title
+        case when by_title then titles[place] end as title
     from (
         select
             *,
