@@ -1,5 +1,6 @@
 """Keys and values of what was read before: a conversation that goes on, or a prompt asked again, is not read anew."""
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -8,7 +9,8 @@ if TYPE_CHECKING:
     import torch
 
 SHORTEST = 32  # tokens: a shorter beginning is as cheap to read again
-MOST_BYTES = 256 * 2**20
+MEMORY = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+MOST_BYTES = max(2**28, MEMORY // 16)  # conversations that go on side by side, each turn of which would be read anew
 
 
 @dataclass(frozen=True, slots=True, eq=False)
