@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE =
 # Where the slices of real multi-hop questions lie; without them `make qa` leaves that part out.
 HBENCH_DATA ?= ../shared/data
 
-.PHONY: install appworld quickstart qa train-smoke distil-smoke test unit fault test-sheets bench clean
+.PHONY: install appworld quickstart qa train-smoke distil-smoke exhibits test unit fault test-sheets bench clean
 
 install: .venv/.installed
 
@@ -57,6 +57,12 @@ train-smoke: install
 # Harness-Zero whole on small shell jobs, with the embedded model as student: evolve, translate, review, train, measure.
 distil-smoke: install
 	.venv/bin/python -m pytest -s tests/runtime/test_distil_smoke.py
+
+# The tables and figures under results/exhibits/ and their page, from the committed bundles alone: what the repository keeps.
+exhibits: install
+	folder=$$(mktemp -d); trap 'rm -rf "$$folder"' EXIT; made=$$folder/exhibits; \
+	  ln -s "$(CURDIR)/results/published" $$folder/published && $(RUN) exhibit --all --results $$folder \
+	  && cp $$made/*.md $$made/*.csv $$made/*.tex $$made/*.svg $$made/*.html results/exhibits/
 
 # Test files run side by side, as many at once as there are cores, at most four.
 TESTS = .venv/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder

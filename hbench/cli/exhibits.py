@@ -9,18 +9,62 @@ from hbench.cli.options import Bundle, Results
 
 
 def exhibit(
-    name: Annotated[str, typer.Argument(help="An exhibit under specs/exhibits/.")],
+    name: Annotated[str | None, typer.Argument(help="An exhibit under specs/exhibits/; without one, they are listed.")] = None,
     specs: Annotated[list[str] | None, typer.Argument(help="Specs whose rows count, in place of the exhibit's own.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every exhibit, and results/exhibits/index.html with all of them.")] = False,
+    spec: Annotated[bool, typer.Option("--spec", help="Make nothing: say which specs fill it, and what they cost at most.")] = False,
     results: Results = Path("results"),
     bundle: Bundle = None,
 ) -> None:
     """Regenerate an exhibit: Markdown, CSV and LaTeX under results/exhibits/, and the table here."""
+    from hbench.core.failure import HbenchError
+
+    if every:
+        if name or spec or bundle:
+            raise HbenchError("--all makes every exhibit from its own specs: it goes with --results alone")
+        _make_all(results)
+    elif name is None:
+        _list()
+    elif spec:
+        from hbench.cli.exhibit_specs import how_to_get
+
+        typer.echo(how_to_get(name, results))
+    else:
+        _make(name, specs or [], results, bundle)
+
+
+def _make(name: str, specs: list[str], results: Path, bundle: str | None) -> None:
     from hbench.exhibits.exhibit import regenerate
     from hbench.exhibits.render import markdown, write
     from hbench.store.artifacts import Store
 
-    made = regenerate(name, results, specs or [], bundle)
+    made = regenerate(name, results, specs, bundle)
     files = write(made, results / "exhibits")
     Store(results).put_exhibit(name, {"exhibit_cells": made.table_rows()})
     typer.echo(markdown(made))
     typer.echo("written: " + ", ".join(str(f) for f in files), err=True)
+
+
+def _make_all(results: Path) -> None:
+    from hbench.exhibits.exhibit import regenerate_all
+    from hbench.exhibits.index import write_index
+    from hbench.exhibits.render import write
+    from hbench.store.artifacts import Store
+
+    made = []
+    for exhibit in regenerate_all(results):
+        write(exhibit, results / "exhibits")
+        Store(results).put_exhibit(exhibit.name, {"exhibit_cells": exhibit.table_rows()})
+        measured = sum(cell.value is not None for cell in exhibit.cells)
+        typer.echo(f"{exhibit.name:<20} {measured:>5} of {len(exhibit.cells)} cells measured")
+        made.append(exhibit)
+    typer.echo(f"written: {write_index(made, results / 'exhibits')}", err=True)
+
+
+def _list() -> None:
+    from hbench.exhibits.exhibit import names, read
+
+    for each in names():
+        block, _ = read(each)
+        typer.echo(f"{each:<20} {block.title}" + (f" ({block.source})" if block.source else ""))
+    typer.echo("\nhbench exhibit NAME makes one, with --spec it says how to fill it; --all makes every one")

@@ -52,13 +52,27 @@ def sql(
     output: Annotated[Format, typer.Option("--format", "-f", help="How to print.")] = Format.table,
     results: Results = Path("results"),
     bundle: Bundle = None,
+    exhibit: Annotated[str | None, typer.Option(help="Of this exhibit: what its SQL gives is the table `units`.")] = None,
 ) -> None:
     """Query the results, read-only. Finished steps are folded in first."""
+    if exhibit is not None:
+        typer.echo(_from_exhibit((exhibit, results, bundle), query or "select * from units", output.value))
+        return
     folder = folder_of(results, bundle)
     if query is not None:
         typer.echo(_answer(folder, query, output.value))
         return
     _prompt(folder, output.value)
+
+
+def _from_exhibit(exhibit: tuple[str, Path, str | None], query: str, output: str) -> str:
+    """exhibit: its name, and where its rows are from."""
+    from hbench.exhibits.exhibit import opened_units
+    from hbench.store.query import ask
+    from hbench.store.render import render
+
+    with opened_units(*exhibit) as connection:
+        return render(ask(connection, query), output)
 
 
 def _prompt(results: Path, output: str) -> None:

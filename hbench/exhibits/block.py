@@ -162,6 +162,7 @@ class ExhibitBlock(Block):
     paper_specs: list[str] | None = Field(
         None, description="The specs that repeat the paper's setting; default: those under `from`."
     )
+    unfilled: dict[str, str] = Field({}, description="Row of the paper that no spec here can fill -> why.")
     tolerance: Number = Field(0.05, ge=0, description="How far off ours may be and still agree with the paper.")
     caption: str = Field("", description="What a reader must know about the columns.")
     times: bool = Field(False, description="Whether the caption tells what was measured on: for columns of seconds.")
@@ -189,6 +190,8 @@ class ExhibitBlock(Block):
     def _names_fit(self) -> "ExhibitBlock":
         if "arm" not in self.rows and self.arms != "first":
             raise wrong("rows: the arm must be among them", "or set arms: first")
+        if strange := sorted(set(self.unfilled) - set(self.paper)):
+            raise wrong(f"unfilled: the paper has no row '{strange[0]}'", f"rows: {', '.join(self.paper)}")
         unknown = sorted({name for row in self.paper.values() for name in row} - set(self.columns))
         if unknown:
             raise wrong(f"paper: no column '{unknown[0]}'", f"columns: {', '.join(self.columns)}")

@@ -7,7 +7,7 @@ from typing import Any
 
 from hbench.core.digest import digest
 from hbench.exhibits.block import COUNTS, ExhibitBlock
-from hbench.exhibits.cells import Line
+from hbench.exhibits.cells import MISSING, Line
 from hbench.exhibits.sources import Source
 from hbench.exhibits.statistics import LEAST
 
@@ -33,6 +33,7 @@ def caption(connection: Any, block: ExhibitBlock, sources: Sequence[Source], fou
     said += _quick(runs)
     said += _fewer(_query(connection, FEWER, sources))
     said += _beside_paper(block, sources)
+    said += [f"Not ours: {row}: {why}" for row, why in block.unfilled.items()] if _compared(block, sources) else []
     said += _missing(sources, {run["spec_digest"] for run in runs}, _query(connection, BROKEN, sources), found)
     return tuple(said)
 
@@ -220,9 +221,13 @@ def _fewer(splits: Sequence[dict[str, Any]]) -> list[str]:
 
 
 def _beside_paper(block: ExhibitBlock, sources: Sequence[Source]) -> list[str]:
-    if not block.paper or any(source.name in block.compared for source in sources):
+    if not block.paper or _compared(block, sources):
         return []
     return [f"The paper's values are left out: they belong to the setting of {' and '.join(block.compared)}."]
+
+
+def _compared(block: ExhibitBlock, sources: Sequence[Source]) -> bool:
+    return any(source.name in block.compared for source in sources)
 
 
 def _missing(sources: Sequence[Source], counted: set[str], broken: Sequence[dict], found: Sequence[Line]) -> list[str]:
@@ -231,7 +236,8 @@ def _missing(sources: Sequence[Source], counted: set[str], broken: Sequence[dict
     for source in sources:
         absent = [point for point in source.points if point not in counted]
         fails = [b for b in broken if b["spec_digest"] in source.points]
-        arms = dict.fromkeys(line.label for line in found if line.source == source.name and not line.units)
+        empty = [line for line in found if line.source == source.name and not line.units]
+        arms = dict.fromkeys(" / ".join(part for part in line.parts if part != MISSING) for line in empty)
         if absent:
             said.append(f"{len(absent)} of {len(source.points)} specs not run to the end: `hbench run {source.name}`.")
         if fails:

@@ -1,32 +1,31 @@
 """A paper table, regenerated from SQL: `regenerate(name, results, specs) -> Exhibit`."""
 
-from collections.abc import Sequence
-from contextlib import closing
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from hbench.core.failure import HbenchError
 from hbench.core.places import find_file, roots
+from hbench.exhibits.behind import Behind, behind
 from hbench.exhibits.block import ExhibitBlock
-from hbench.exhibits.bundled import asked_bundle, bundle_sources, told_of
 from hbench.exhibits.caption import caption
 from hbench.exhibits.cells import Cell, Line, cell, lines, together
 from hbench.exhibits.diff import Diff, diffs_of
 from hbench.exhibits.estimates import estimate
-from hbench.exhibits.sources import Source, count_newest_runs, load_sources
+from hbench.exhibits.opened import Opened
+from hbench.exhibits.sources import Source, count_newest_runs
 
-__all__ = ["Cell", "Exhibit", "ExhibitBlock", "names", "read", "regenerate", "regenerate_from"]
-
-FOLD_WAIT_S = 5.0  # for another process that folds
-READ_WAIT_S = 10.0  # for a fold that has the database
+__all__ = ["Cell", "Exhibit", "ExhibitBlock", "names", "read", "regenerate", "regenerate_all", "regenerate_from"]
 
 
 @dataclass(frozen=True)
 class Exhibit:
     """rows: the labels of each row, one a name in block.rows. cells: row by row, in the order of the columns.
 
-    caption: sentences on what was counted, and on what is missing and how to get it. diffs: texts side by side.
+    caption: sentences on what was counted, and on what is missing and how to get it. behind: one a row, or (). diffs: texts
+    side by side.
     """
 
     name: str
@@ -34,6 +33,7 @@ class Exhibit:
     rows: tuple[tuple[str, ...], ...]
     cells: tuple[Cell, ...]
     caption: tuple[str, ...]
+    behind: tuple[Behind, ...] = ()
     diffs: tuple[Diff, ...] = ()
 
     def table_rows(self) -> list[dict[str, Any]]:
@@ -75,60 +75,63 @@ def regenerate(name: str, results: Path, specs: Sequence[str] = (), bundle: str 
     """The exhibit as the results folder has it now; finished steps are folded in first.
 
     specs: names or files, with overrides behind them if need be, that take the place of the YAML's `from`. Only rows
-    reached through the labels of each spec's newest finished run enter a cell. bundle: a published one to read in place
-    of the results folder, as `from: [published/NAME]` does. Raises HbenchError without a database.
+    reached through the labels of each spec's newest finished run enter a cell; what was not run is shown as missing, with
+    the command that fills it. bundle: a published one to read in place of the results folder, as `from: [published/NAME]`
+    does.
     """
-    from hbench.store.database import fold
+    with Opened(results) as opened:
+        return _made(opened, name, specs, bundle)
 
+
+def regenerate_all(results: Path) -> Iterator[Exhibit]:
+    """Every exhibit there is, by name, as `regenerate` makes it; the results folder and each bundle are read once."""
+    with Opened(results) as opened:
+        for name in names():
+            yield _made(opened, name)
+
+
+@contextmanager
+def opened_units(name: str, results: Path, bundle: str | None = None) -> Iterator[Any]:
+    """A connection with the table `units`: what the exhibit's SQL gives, from which its cells are made."""
     block, sql = read(name)
-    names = specs or block.from_
-    if folder := asked_bundle(names, bundle, results):
-        with closing(_opened(folder)) as connection:
-            made = regenerate_from(connection, (name, block, sql), bundle_sources(folder, names))
-        return replace(made, caption=(*made.caption, told_of(folder, names)))
-    folded = fold(results, wait_s=FOLD_WAIT_S).how
-    with closing(_opened(results)) as connection:
-        made = regenerate_from(connection, (name, block, sql), load_sources(connection, names))
-    if folded in ("busy", "held", "failed"):
-        stale = f"Made from a database that was not up to date: {folded}."
-        return replace(made, caption=(*made.caption, stale))
-    return made
+    with Opened(results) as opened:
+        place = opened.place(block.from_, bundle)
+        count_newest_runs(place.connection, _digests(place.sources))
+        put_units(place.connection, name, sql, place.sources)
+        yield place.connection
 
 
-def _opened(folder: Path) -> Any:
-    """A connection to a results folder or a bundle, with what exhibits read from. Not folded in."""
-    from hbench.store.query import open_read_only
-
-    connection = open_read_only(folder, READ_WAIT_S)
-    count_newest_runs(connection)
-    return connection
+def _made(opened: Opened, name: str, specs: Sequence[str] = (), bundle: str | None = None) -> Exhibit:
+    block, sql = read(name)
+    place = opened.place(specs or block.from_, bundle)
+    made = regenerate_from(place.connection, (name, block, sql), place.sources)
+    return replace(made, caption=(*made.caption, *place.told))
 
 
 def regenerate_from(connection: Any, exhibit: tuple[str, ExhibitBlock, str], sources: Sequence[Source]) -> Exhibit:
-    """The same from a connection with `count_newest_runs`, and specs already read. exhibit: its name, YAML and SQL."""
+    """The same from a connection to results or to a bundle, and specs already read. exhibit: its name, YAML and SQL."""
     name, block, _ = exhibit
+    count_newest_runs(connection, _digests(sources))
     units = _units(connection, exhibit, sources)
     apart = lines(block, units, sources)
-    found = together(block, apart)
-    rows = [line.parts for line in found]
+    found = [*together(block, apart)]
+    found += [Line("", "", "", row, []) for row in _paper_only(block, found, sources)]
     cells = [c for line in found for c in _row_cells(block, line, found)]
-    for row in _paper_only(block, found, sources):
-        rows.append(row)
-        cells += _row_cells(block, Line("", "", "", row, []), found)
+    made_of = tuple(behind(block, line, units) for line in found)
     diffs = diffs_of(block.diff, units) if block.diff else ()
-    return Exhibit(name, block, tuple(rows), tuple(cells), caption(connection, block, sources, apart), diffs)
+    told = caption(connection, block, sources, apart)
+    return Exhibit(name, block, tuple(line.parts for line in found), tuple(cells), told, made_of, diffs)
+
+
+def _digests(sources: Sequence[Source]) -> list[str]:
+    return [digest for source in sources for digest in source.points]
 
 
 def _units(connection: Any, exhibit: tuple[str, ExhibitBlock, str], sources: Sequence[Source]) -> list[dict[str, Any]]:
     """One dict a row of the exhibit's SQL. Raises HbenchError where it fails or lacks a column that the YAML names."""
-    import duckdb
-
     name, block, sql = exhibit
-    digests = [digest for source in sources for digest in source.points]
-    try:
-        result = connection.execute(sql, {"specs": digests})
-    except duckdb.Error as error:
-        raise HbenchError(f"exhibits/{name}.sql: {error}") from error
+    put_units(connection, name, sql, sources)
+    result = connection.execute("select * from units")
     head = [column[0] for column in result.description]
     wanted = ["spec_digest", "family", "seed", block.unit, *block.rows]
     wanted += [c.of or column for column, c in block.columns.items()] + (block.diff.columns() if block.diff else [])
@@ -136,6 +139,19 @@ def _units(connection: Any, exhibit: tuple[str, ExhibitBlock, str], sources: Seq
     if lacking := [column for column in dict.fromkeys(wanted) if column not in head]:
         raise HbenchError(f"exhibits/{name}.sql gives no column {', '.join(lacking)} (it gives {', '.join(head)})")
     return [dict(zip(head, row, strict=True)) for row in result.fetchall()]
+
+
+def put_units(connection: Any, name: str, sql: str, sources: Sequence[Source]) -> None:
+    """Makes the temporary table `units` of what the exhibit's SQL gives. Raises HbenchError where it fails."""
+    import duckdb
+
+    try:
+        *views, last = connection.extract_statements(sql)
+        for view in views:
+            connection.execute(view)
+        connection.execute(f"create or replace temporary table units as\n{last.query}", {"specs": _digests(sources)})
+    except duckdb.Error as error:
+        raise HbenchError(f"exhibits/{name}.sql: {error}") from error
 
 
 def _row_cells(block: ExhibitBlock, line: Line, found: Sequence[Line]) -> list[Cell]:

@@ -73,11 +73,23 @@ class Row:
 
 def figure_files(exhibit: "Exhibit") -> dict[str, bytes]:
     """File name -> its bytes: an SVG and a PNG, and such a pair for each x where the block names several."""
-    figure, files = exhibit.block.figure, {}
-    for x in figure.x if figure else ():
-        name = exhibit.name if len(figure.x) == 1 else f"{exhibit.name}_{x}"
-        files |= {f"{name}.{ending}": content for ending, content in draw(plot(exhibit, figure, x)).items()}
+    files = {}
+    for x, name in figure_names(exhibit).items():
+        files |= {f"{name}.{ending}": content for ending, content in draw(plot(exhibit, exhibit.block.figure, x)).items()}
     return files
+
+
+def figure_names(exhibit: "Exhibit") -> dict[str, str]:
+    """x -> what its picture is called, without an ending."""
+    figure = exhibit.block.figure
+    return {x: exhibit.name if len(figure.x) == 1 else f"{exhibit.name}_{x}" for x in figure.x} if figure else {}
+
+
+def is_drawn(exhibit: "Exhibit") -> bool:
+    """Whether its pictures show anything."""
+    figure = exhibit.block.figure
+    shown = {*figure.y, *(level.column for level in figure.levels)} if figure else set()
+    return any(_known(cell) for cell in exhibit.cells if cell.column in shown)
 
 
 def plot(exhibit: "Exhibit", figure: FigureBlock, x: str) -> Plot:

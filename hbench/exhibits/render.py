@@ -4,6 +4,7 @@ import csv
 import io
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -57,15 +58,38 @@ def _texts_of(exhibit: "Exhibit") -> dict[str, str]:
     return {"md": markdown(exhibit), "csv": csv_lines(exhibit), "tex": latex(exhibit)}
 
 
+@dataclass(frozen=True)
+class Written:
+    """A cell's texts. value: a dash where nothing was measured. interval, paper: "" where there is none to show.
+
+    verdict: agrees or differs; "" where there is nothing to compare.
+    """
+
+    value: str
+    interval: str = ""
+    paper: str = ""
+    verdict: str = ""
+
+    def __str__(self) -> str:
+        """`0.41 [0.30, 0.52] (paper 0.38, agrees)`"""
+        paper = ", ".join(filter(None, (f"paper {self.paper}", self.verdict))) if self.paper else ""
+        return " ".join(filter(None, (self.value, self.interval, paper and f"({paper})")))
+
+
+def written(cell: Cell, column: ColumnBlock) -> Written:
+    """The cell as its column wants it written."""
+    known = column.interval and cell.low is not None and cell.high is not None
+    return Written(
+        MISSING if cell.value is None else _number(cell.value, column),
+        f"[{_number(cell.low, column)}, {_number(cell.high, column)}]" if known else "",
+        "" if cell.paper_value is None else _number(cell.paper_value, column),
+        {None: "", True: "agrees", False: "differs"}[cell.within],
+    )
+
+
 def cell_text(cell: Cell, column: ColumnBlock) -> str:
     """`0.41 [0.30, 0.52]`, a dash where nothing was measured, and the paper's value behind it where there is one."""
-    text = MISSING if cell.value is None else _number(cell.value, column)
-    if column.interval and cell.low is not None and cell.high is not None:
-        text += f" [{_number(cell.low, column)}, {_number(cell.high, column)}]"
-    if cell.paper_value is not None:
-        verdict = {None: "", True: ", agrees", False: ", differs"}[cell.within]
-        text += f" (paper {_number(cell.paper_value, column)}{verdict})"
-    return text
+    return str(written(cell, column))
 
 
 def _number(value: float, column: ColumnBlock) -> str:

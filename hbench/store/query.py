@@ -47,26 +47,45 @@ def query_frame(folder: Path | str, sql: str, values: Sequence[Any] = (), *, ret
 
 @contextmanager
 def _answered(folder: Path, sql: str, values: Sequence[Any], retry_s: float) -> Iterator[Any]:
-    import duckdb
-
     connection = open_read_only(folder, retry_s)
     try:
-        statements = connection.extract_statements(sql)
-        for statement in statements:
-            if statement.type.name not in _READING:
-                raise HbenchError(
-                    f"{statement.type.name.lower()} is refused: the database is made from steps/ and only read here; "
-                    "`--format csv` saves a result, and to change something, work on a copy of the file"
-                )
-        if not statements:
-            raise HbenchError("no SQL given; for instance: select * from held_out")
-        for statement in statements:
-            answer = connection.execute(statement, list(values) or None)
-        yield answer
-    except duckdb.Error as error:
-        raise HbenchError(str(error)) from error
+        with _failing_plainly():
+            yield _run(connection, sql, values)
     finally:
         connection.close()
+
+
+def ask(connection: Any, sql: str) -> Result:
+    """The same as `query` from a connection that is open already."""
+    with _failing_plainly():
+        answer = _run(connection, sql, ())
+        columns = tuple(name for name, *_ in answer.description or ())
+        return Result(columns, answer.fetchall() if columns else [])
+
+
+def _run(connection: Any, sql: str, values: Sequence[Any]) -> Any:
+    statements = connection.extract_statements(sql)
+    for statement in statements:
+        if statement.type.name not in _READING:
+            raise HbenchError(
+                f"{statement.type.name.lower()} is refused: the database is made from steps/ and only read here; "
+                "`--format csv` saves a result, and to change something, work on a copy of the file"
+            )
+    if not statements:
+        raise HbenchError("no SQL given; for instance: select * from held_out")
+    for statement in statements:
+        answer = connection.execute(statement, list(values) or None)
+    return answer
+
+
+@contextmanager
+def _failing_plainly() -> Iterator[None]:
+    import duckdb
+
+    try:
+        yield
+    except duckdb.Error as error:
+        raise HbenchError(str(error)) from error
 
 
 def open_read_only(folder: Path, retry_s: float) -> Any:

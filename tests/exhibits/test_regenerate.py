@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from hbench.core.failure import HbenchError
 from hbench.core.output import Output
 from hbench.exhibits.exhibit import Exhibit, regenerate
 from hbench.exhibits.render import markdown
@@ -111,6 +110,9 @@ def test_a_name_may_have_overrides_behind_it(folder):
     assert value(made, "seed", "score") == 0.5
 
 
-def test_without_a_database_the_message_says_how_to_get_one(folder):
-    with pytest.raises(HbenchError, match="hbench run"):
-        regenerate("proposal_quality", folder, ["mine"])
+def test_where_nothing_was_run_everything_is_missing_with_the_command_that_fills_it(folder):
+    made = regenerate("proposal_quality", folder, ["mine"])
+    assert all(cell.value is None for cell in made.cells)
+    assert "Missing rows: seed, independent: `hbench run mine` fills them." in made.caption
+    assert [row.spec for row in made.behind] == ["mine", "mine"]
+    assert not folder.exists(), "looking leaves nothing behind"
