@@ -33,7 +33,8 @@ def trajectory_rows(params: Json, inputs: Mapping[str, Artifact], services: Serv
     a turn where the chat template rewrites what was said before. A session of which a row has more than max_length tokens
     is dropped, never cut (too_long), and so is one that the template would shift (chat_template). Rows of
     kept_trajectories say so. Value: rows, sessions, turn_by_turn (sessions), dropped, told, tokens, trained_tokens,
-    longest, file. Raises StepError when no session is left.
+    longest, file. Raises StepError when no session is left, and when the template would shift most of them: those left are
+    no fair share, but sessions without a replacement, say.
     """
     acted = kept_acted(inputs)
     talks = [_talk(one, tools, params["hide"]) for one, tools in acted]
@@ -50,6 +51,8 @@ def trajectory_rows(params: Json, inputs: Mapping[str, Artifact], services: Serv
     told += f" ({refused})" if refused else ""
     if not sessions:
         raise StepError(f"no training row is left of {len(acted)} trajectories: {told}")
+    if dropped["chat_template"] > len(acted) / 2:
+        raise StepError(f"{dropped['chat_template']} of {len(acted)} trajectories cannot be trained on: {refused}")
     random.Random(params["seed"]).shuffle(sessions)
     file = services.part.folder / "sft" / FILE
     _write(file, sessions)

@@ -16,7 +16,7 @@ from hbench.parts.part import build
 from hbench.steps.harness import harness_value
 from hbench.steps.keep_trajectories import keep_trajectories
 from hbench.steps.trajectory_rows import trajectory_rows
-from tests.engines.test_mask import THINKING, chat
+from tests.engines.test_mask import THINKING, TURN, chat
 from tests.engines.test_mask_turns import SURVIVE, TEMPLATES, chat_of
 from tests.lived import ANSWER, HEAD, TARGET, Say, act_artifact, artifact, bash, lived
 from tests.runtime.reviewing import K
@@ -113,6 +113,17 @@ def test_a_session_that_the_template_shifts_is_left_out_alone(tmp_path):
     own_end = lived(LOOK, Say("Done<end>or not.", told=None), question="bad")
     output, found = rows(tmp_path, lived(LOOK, ANSWER), own_end)
     assert len(found) == 1 and output.value["dropped"] == {"chat_template": 1} and "its own end marker" in output.value["told"]
+
+
+def test_a_template_that_shifts_most_sessions_stops_the_step_and_says_why(tmp_path):
+    """Thoughts are the student's: what is left would be the sessions that nobody corrected."""
+    thinks = "<assistant>[think]{% if 'now' in m.content %}{{ m.content }}{% else %}[/think]{{ m.content }}{% endif %}<end>"
+    template = "{% for m in messages %}{% if m.role == 'assistant' %}" + thinks + "{% else %}" + TURN + "{% endif %}{% endfor %}"
+    template += "{% if add_generation_prompt %}<assistant>[think]{% endif %}"
+    thought = lived(Say("I am done now.[/think]Sorted.", told=None), question="thought")
+    shifted = [lived(LOOK, FIXED, ANSWER, question=f"q{at}") for at in range(2)]
+    with pytest.raises(StepError, match="2 of 3 trajectories cannot be trained on: .*enable_thinking"):
+        rows(tmp_path, thought, *shifted, with_chat=chat(template))
 
 
 def test_nothing_left_stops_the_step_and_says_why(tmp_path):
