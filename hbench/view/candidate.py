@@ -86,7 +86,7 @@ def candidate(reading: Asked, step_key: str, number: int) -> CandidateRecord:
         places=where,
         response=response,
         calls=calls(reading, [step_key, number, "", 0]),
-        before=files_of(reading, row["parent_id"]),
+        before=files_of(reading, row["parent_id"]) if row["parent_id"] else {},
         after=files_of(reading, row["harness_id"]) if row["harness_id"] else None,
         report=_report(reading, context["report_key"]) if context else _read_report(reading, step_key),
         terms=_terms(reading, [step_key, *(key for place, key in beside if place.purpose == "reward")], number),

@@ -16,7 +16,7 @@ CANDIDATES = f"""
 with placed as (
   select distinct done.step_key, {COLUMNS}
   {PLACED}
-  where l.purpose in ('propose', 'demonstrate', 'train_grpo', 'evolve')
+  where done.step_key in (select step_key from candidates)
 )
 select
   l.* replace (coalesce(l.round, -1) as round, coalesce(l.slot, -1) as slot),

@@ -10,7 +10,7 @@ from typing import Any
 
 from hbench.core.failure import HbenchError
 from hbench.view import links
-from hbench.view.cut import cut
+from hbench.view.opening import opening
 from hbench.view.visible import visible
 
 
@@ -81,7 +81,7 @@ def pretty_json(value: Any) -> str:
 
 FILTERS: dict[str, Callable] = {
     "visible": visible,
-    "cut": cut,
+    "opening": opening,
     "short": short,
     "number": number,
     "span": span,

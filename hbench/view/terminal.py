@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from hbench.view.cut import cut
+from hbench.view.opening import opening
 from hbench.view.visible import visible
 
 LINES, CHARS = 40, 4_000  # of a text, unless all of it is asked for
@@ -42,7 +42,7 @@ class Terminal:
         if text is None:
             self._print(_joined([(INDENT + absent, "dim")]))
             return
-        shown = cut(text, LINES, CHARS) if not self.whole else cut(text, len(text) + 1, len(text) + 1)
+        shown = opening(text, *((len(text) + 1,) * 2 if self.whole else (LINES, CHARS)))
         self.pieces([(shown.head, style)])
         if shown.left:
             self._print(_joined([(f"{INDENT}… {shown.left} (--full shows them)", "dim")]))

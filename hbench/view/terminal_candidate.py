@@ -26,9 +26,9 @@ def show_candidate(terminal: Terminal, record: CandidateRecord) -> None:
         [
             ("reward", record.reward),
             *(fact for each in record.measured for fact in ((_named(each), each.score), ("", change(each.score, each.parent_score)))),
-            ("parent", row["parent_id"][:8]),
+            ("parent", (row["parent_id"] or "none")[:8]),
             ("made", (row["harness_id"] or "nothing")[:8]),
-            ("tokens", f"{row['prompt_tokens']} → {row['completion_tokens']}"),
+            ("tokens", f"{row['prompt_tokens']} → {row['completion_tokens']}" if row["completion_tokens"] is not None else None),
             ("ended", row["finish_reason"] if row["finish_reason"] != "stop" else None),
         ]
     )

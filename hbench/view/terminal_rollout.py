@@ -145,7 +145,7 @@ def _uses(terminal: Terminal, record: TrajectoryRecord, hide: str) -> None:
 
 def _turn(terminal: Terminal, each: TurnRecord, hide: str) -> None:
     turn = each.turn
-    does = f"calls {turn.tool}" if turn.tool else "the answer"
+    does = f"calls {turn.tool}" if turn.tool else "" if turn.observation else "the answer"
     terminal.title(f"Turn {each.number}", FATES[each.fate], (does, "dim"), (each.failure or "", "red"))
     terminal.line(("the student wanted" if each.fate == "replaced" else "the student said", "cyan"))
     terminal.text(turn.proposal, "red" if each.fate == "replaced" else "")

@@ -3,6 +3,7 @@
 import pytest
 
 from tests.view.served import served
+from tests.view.told import put_told
 from tests.world import make_world
 
 
@@ -17,4 +18,16 @@ def toy(tmp_path_factory):
 @pytest.fixture(scope="session")
 def toy_page(toy):
     with served(toy) as page:
+        yield page
+
+
+@pytest.fixture(scope="session")
+def told_folder(tmp_path_factory):
+    """A results folder made by hand, with hostile texts: see told.py."""
+    return put_told(tmp_path_factory.mktemp("told"))
+
+
+@pytest.fixture(scope="session")
+def told_page(told_folder):
+    with served(told_folder) as page:
         yield page

@@ -1,4 +1,4 @@
-"""Long texts, cut for reading: a beginning, and how much is left."""
+"""How a long text opens, for reading: what is shown at first, and what only when it is asked for."""
 
 from dataclasses import dataclass
 
@@ -6,7 +6,7 @@ LINES, CHARS = 60, 6_000
 
 
 @dataclass(frozen=True)
-class Cut:
+class Opening:
     """head + rest is the text."""
 
     head: str
@@ -21,7 +21,7 @@ class Cut:
         return f"{lines:,} more lines" if lines > 1 and len(self.rest) < 200 * lines else f"{len(self.rest):,} more characters"
 
 
-def cut(text: str, lines: int = LINES, chars: int = CHARS) -> Cut:
+def opening(text: str, lines: int = LINES, chars: int = CHARS) -> Opening:
     """The beginning of `text`: at most so many lines and characters, and a quarter more where that is all there is."""
     end = _line_end(text, lines)
     if _line_end(text, lines + lines // 4) >= len(text):
@@ -29,7 +29,7 @@ def cut(text: str, lines: int = LINES, chars: int = CHARS) -> Cut:
     if end > chars and (end < len(text) or len(text) > chars + chars // 4):
         at = text.rfind("\n", chars // 2, chars)
         end = at + 1 if at >= 0 else chars
-    return Cut(text[:end], text[end:])
+    return Opening(text[:end], text[end:])
 
 
 def _line_end(text: str, lines: int) -> int:
