@@ -27,6 +27,12 @@ class TargetBlock(Block):
     disk_mb: Whole = Field(256, ge=1, description="Size of the workspace, which lies in memory where the jail allows it.")
     agent: bool = Field(False, description='Whether the workspace has the command `agent "TASK"`, a one-level sub-agent.')
 
+    @model_validator(mode="after")
+    def _student_is_told_of_agents(self) -> Self:
+        if self.agent and "agent" not in _variables(self.prompt):
+            raise wrong(f"agent: the prompt {self.prompt.name} does not tell of the command", "prompt: student/execute does")
+        return self
+
 
 class OutsideBlock(Block):
     """An agent of somebody else's in place of the target harness: a program that runs with your rights, not in the jail."""
@@ -146,13 +152,15 @@ class ReviewBlock(Block):
         return {"prompt": "reviewer/generic", **values} if alone else values
 
     @model_validator(mode="after")
-    def _guidance_is_there(self) -> Self:
-        """A reviewer that is told of guidance must have some."""
-        from hbench.core.prompt import load_prompt
-
-        if self.guidance is None and "guidance" in load_prompt(self.prompt.name).variables:
-            hint = "give guidance, or prompt: reviewer/generic"
-            raise wrong(f"the prompt {self.prompt.name} shows guidance, and there is none", hint)
+    def _prompt_shows_what_is_there(self) -> Self:
+        """A reviewer that is told of guidance must have some; and what it has, guidance or the right answer, it must be told."""
+        name, shown = self.prompt.name, _variables(self.prompt)
+        if self.guidance is None and "guidance" in shown:
+            raise wrong(f"the prompt {name} shows guidance, and there is none", "give guidance, or prompt: reviewer/generic")
+        if self.guidance is not None and "guidance" not in shown:
+            raise wrong(f"the prompt {name} does not show the guidance", "prompt: reviewer/guided does")
+        if self.oracle and "gold" not in shown:
+            raise wrong(f"oracle: the prompt {name} does not show the right answer", "prompt: reviewer/generic does")
         return self
 
     @model_validator(mode="after")
@@ -164,6 +172,13 @@ class ReviewBlock(Block):
         if isinstance(self.guidance, GivenGuidance) and "check" not in map(kept.sort_of, self.guidance.folder.texts):
             raise wrong(f"when: checks, and {self.guidance.folder.name} has none: no turn would be reviewed", "add checks/NAME.py")
         return self
+
+
+def _variables(prompt: PromptName) -> frozenset[str]:
+    """What the template shows."""
+    from hbench.core.prompt import load_prompt
+
+    return frozenset(load_prompt(prompt.name).variables)
 
 
 def asked(block: Any) -> list[ModelRef]:

@@ -53,3 +53,18 @@ def test_no_observation_is_longer_than_a_workspace_gives():
     """A larger number passed the check of the spec, and was an error of the first command."""
     with pytest.raises(ValidationError, match="less than or equal to 1000000"):
         TargetBlock.model_validate({"observation_chars": 1_000_001})
+
+
+def test_a_prompt_must_show_what_the_arm_is_about(folder):
+    """An arm whose prompt is silent about its guidance, its right answer or its agents is not what it is called."""
+    silent = folder / "prompts/reviewer/silent.j2"
+    silent.parent.mkdir(parents=True)
+    silent.write_text("{# variables: tools, budget #}\n{% block system %}\n{{ tools }} {{ budget }}\n{% endblock %}\n")
+    block = {"reviewer": {"kind": "rules", "name": "files_expert"}, "prompt": "reviewer/silent"}
+    given = {"kind": "given", "folder": write(folder, "guidance/mine", {"patterns.md": "Look first.\n"})}
+    with pytest.raises(ValidationError, match="reviewer/silent does not show the guidance"):
+        ReviewBlock.model_validate({**block, "guidance": given})
+    with pytest.raises(ValidationError, match="reviewer/silent does not show the right answer"):
+        ReviewBlock.model_validate({**block, "oracle": True})
+    with pytest.raises(ValidationError, match="student/files does not tell of the command"):
+        TargetBlock.model_validate({"prompt": "student/files", "agent": True})
