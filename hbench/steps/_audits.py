@@ -52,8 +52,9 @@ def _add(record: Record, event: Mapping[str, Any], texts: Mapping[str, str]) -> 
         record.said.append(texts[event["received_digest"]])
 
 
-def fault(acted: Acted, record: Record, call: Any, tools: Sequence[Tool]) -> str | None:
-    """One word for what is wrong with a trajectory; None where nothing is. tools: what its student could call.
+def fault(acted: Acted, record: Record, call: Any, tools: Sequence[Tool], under_bank: bool = False) -> str | None:
+    """One word for what is wrong with a trajectory; None where nothing is. tools: what its student could call. under_bank:
+    under h*, whose middlewares may keep a call from being run.
 
     broken_history: a passed turn was changed, or the student was asked with something else than head, accepted responses
     and observations. unread_call, forbidden_action: an accepted response that could not be run. not_as_executed: something
@@ -68,7 +69,7 @@ def fault(acted: Acted, record: Record, call: Any, tools: Sequence[Tool]) -> str
         return "forbidden_action" if bad.kind == "unknown_tool" else "unread_call"
     if any(action.tool != turn.tool or _unread(turn) for action, turn in zip(actions, lived.turns)):
         return "unread_call"
-    if not _as_executed(actions, record.commands, may_refuse=len(tools) > 1):
+    if not _as_executed(actions, record.commands, under_bank):
         return "not_as_executed"
     return None if _answered(acted, actions) else "no_answer"
 
@@ -94,10 +95,7 @@ def _stored(asked: Iterable[Iterable[Json]]) -> list[list[tuple[str, str]]]:
 
 
 def _as_executed(actions: Iterable[Action], commands: Sequence[str], may_refuse: bool) -> bool:
-    """Whether each call was run, in order, and nothing else. A call of a bank's tool is run by some command of h*.
-
-    may_refuse: h*'s middlewares may keep a call from being run.
-    """
+    """Whether each call was run, in order, and nothing else. A call of a bank's tool is run by some command of h*."""
     rest = list(commands)
     for action in actions:
         if action.tool is None:

@@ -14,7 +14,7 @@ from hbench.steps._acted_rows import acted_from_rows
 from hbench.steps._audits import Record, fault, records
 from hbench.steps._kept import student_tools
 
-VERSION = 1
+VERSION = 2
 
 
 def keep_trajectories(params: Json, inputs: Mapping[str, Artifact], services: Services) -> Output:
@@ -34,7 +34,7 @@ def keep_trajectories(params: Json, inputs: Mapping[str, Artifact], services: Se
     seen, kept, dropped, rows = records(made), [], Counter(), []
     for one in acted_from_rows(made):
         key = (one.rollout.question_id, one.rollout.repeat)
-        reason = fault(one, seen.get(key, Record()), call, tools)
+        reason = fault(one, seen.get(key, Record()), call, tools, "bank" in inputs)
         reason = reason or next(filter(None, (each.reason_to_drop(one, secret) for each in filters)), None)
         rows.append({"question_id": key[0], "repeat": key[1], "kept": reason is None, "drop_reason": reason})
         if reason is None:

@@ -148,8 +148,13 @@ def test_tools_of_the_bank_that_ran_are_allowed_until_a_filter_asks():
     assert made.value["dropped"] == {"tool": 1}
 
 
-def test_a_call_that_the_bank_refused_was_not_run():
-    bank = artifact(harness_value(Harness({"tools/count.py": TOOL})))
+MIDDLEWARE = '"""Refuses."""\n\ndef before(call, history):\n    return "no"\n'
+
+
+@pytest.mark.parametrize("files", [{"tools/count.py": TOOL}, {"middlewares/no.py": MIDDLEWARE}], ids=["tool", "middleware"])
+def test_a_call_that_the_bank_refused_was_not_run(files):
+    """Of a bank without tools, whose middlewares refuse as well, every such rollout was dropped."""
+    bank = artifact(harness_value(Harness(files)))
     one = lived(LOOK, FIXED, ANSWER)
     (first, *_) = [place for place, event in enumerate(one.rollout.events) if event.kind == "execute"]
     assert reason(with_events(one, {first: None}), bank=bank) is None
