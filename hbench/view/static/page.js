@@ -51,16 +51,25 @@ document.addEventListener("keydown", (event) => {
 
 // <div data-renew="5"> is fetched anew every 5 seconds while it says so and the page is looked at.
 async function renew(piece) {
-  if (document.hidden || piece.contains(document.activeElement)) return piece;
+  if (document.hidden || !getSelection().isCollapsed) return piece;
   try {
     const answer = await fetch(location.href);
     if (!answer.ok) return piece;
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html").getElementById(piece.id);
-    if (fresh) piece.replaceWith(fresh);
+    if (fresh) put(fresh, piece);
     return fresh;
   } catch {
     return piece; // the server is gone, or busy: try again
   }
+}
+
+// What was open stays open, and the focus stays where it was.
+function put(fresh, piece) {
+  const open = [...piece.querySelectorAll("details")].map((each) => each.open);
+  const focused = piece.contains(document.activeElement) && document.activeElement.getAttribute("href");
+  piece.replaceWith(fresh);
+  fresh.querySelectorAll("details").forEach((each, at) => (each.open = open[at] ?? each.open));
+  if (focused) fresh.querySelector(`a[href="${CSS.escape(focused)}"]`)?.focus({ preventScroll: true });
 }
 
 async function keepRenewing(piece) {
