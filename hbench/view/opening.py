@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-LINES, CHARS = 60, 6_000
+LINES, CHARS = 60, 4_000
 
 
 @dataclass(frozen=True)

@@ -37,11 +37,15 @@ class Use:
 
 @dataclass(frozen=True)
 class TurnRecord:
-    """turn: with ABSENT in place of texts that are not there. failure: its kind. calls: in order, the student's first."""
+    """turn: with ABSENT in place of texts that are not there. failure: its kind. calls: in order, the student's first.
+
+    digests: proposal, accepted and observation -> where each is found among the texts.
+    """
 
     number: int
     turn: Turn
     failure: str | None
+    digests: Mapping[str, str | None]
     calls: tuple[Call, ...]
 
     @property
@@ -114,8 +118,10 @@ told as (
   where digest in (select proposal from mine union select accepted from mine union select observation from mine)
 )
 select
-  mine.* replace (proposal.text as proposal, accepted.text as accepted, observation.text as observation),
-  mine.observation is not null as observed
+  mine.*,
+  proposal.text as proposal_text,
+  accepted.text as accepted_text,
+  observation.text as observation_text
 from mine
 left join told as proposal on proposal.digest = mine.proposal
 left join told as accepted on accepted.digest = mine.accepted
@@ -124,22 +130,26 @@ order by turn
 """
 
 
+_SAID = ("proposal", "accepted", "observation")
+
+
 def _turns(rows: Sequence[Mapping[str, Any]], calls: Sequence[Call]) -> tuple[TurnRecord, ...]:
     shared = _by_turn(calls, len(rows))
     return tuple(
-        TurnRecord(row["turn"], _turn(row), row["failure"], mine) for row, mine in zip(rows, shared, strict=True)
+        TurnRecord(row["turn"], _turn(row), row["failure"], {name: row[name] for name in _SAID}, mine)
+        for row, mine in zip(rows, shared, strict=True)
     )
 
 
 def _turn(row: Mapping[str, Any]) -> Turn:
     listed = {name: json.loads(row[name] or "[]") for name in ("components", "checks", "hidden")}
     return Turn(
-        proposal=_text(row["proposal"]),
+        proposal=_text(row["proposal_text"]),
         verdict=row["verdict"],
-        accepted=_text(row["accepted"]),
-        observation=Message(row["told_as"] or "", _text(row["observation"])) if row["observed"] else None,
+        accepted=_text(row["accepted_text"]),
+        observation=Message(row["told_as"] or "", _text(row["observation_text"])) if row["observation"] else None,
         tool=row["tool"],
-        hidden=tuple((start, end) for start, end in listed["hidden"]) if row["accepted"] is not None else (),
+        hidden=tuple((start, end) for start, end in listed["hidden"]) if row["accepted_text"] is not None else (),
         reason=row["reason"] or "",
         components=tuple(map(str, listed["components"])),
         tries=row["tries"] or 0,
