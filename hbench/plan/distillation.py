@@ -192,7 +192,7 @@ def _fine_tuned(lay: Layout, inputs: dict[str, Step | Port]) -> Step:
     """inputs: acted_0, kept_0 …, of one domain each."""
     spec, train, made = lay.spec, lay.spec.train, None
     student, dpo = _model(lay, "student", spec.student), train.dpo
-    rows = {"model": student, "target": lay.json(spec.target), "max_length": train.max_length, "hide": train.hide}
+    rows = {"model": student, "max_length": train.max_length, "hide": train.hide}
     if dpo is None or dpo.start == "sft":
         params = {**rows, "loss_weights": train.loss_weights, "rare": train.rare, "seed": lay.seed("trajectory_rows")}
         taught = lay.step("trajectory_rows", params, inputs, Tag("trajectory_rows", "training rows of kept trajectories"))
@@ -201,8 +201,7 @@ def _fine_tuned(lay: Layout, inputs: dict[str, Step | Port]) -> Step:
         made = lay.step("train_sft", params, {"rows": taught}, Tag("train_sft", "supervised fine-tuning"))
     if dpo is None:
         return made
-    params = {**rows, "seed": lay.seed("pair_rows")}
-    pairs = lay.step("pair_rows", params, inputs, Tag("pair_rows", "rejected and accepted responses"))
+    pairs = lay.step("pair_rows", rows, inputs, Tag("pair_rows", "rejected and accepted responses"))
     params = {"model": student, "recipe": dpo.to_json(), "seed": lay.seed("dpo", dpo.seed)}
     begun = {"checkpoint": made["checkpoint"]} if made else {}
     return lay.step("train_dpo", params, {"rows": pairs, **begun}, Tag("train_dpo", "preference optimisation"))

@@ -1,4 +1,4 @@
-"""Supervised fine-tuning of the proposer on kept demonstrations."""
+"""Supervised fine-tuning: of the proposer on kept demonstrations, of the student on kept trajectories."""
 
 from collections.abc import Mapping
 
@@ -14,8 +14,8 @@ VERSION = 1
 
 
 def train_sft(params: Json, inputs: Mapping[str, Artifact], services: Services) -> Output:
-    """params: model, recipe (the spec's block), seed. inputs: `rows` (sft_rows), and `checkpoint` where training goes on
-    from one. Value: checkpoint, updates, loss_first, loss_last; files: checkpoint. Raises StepError.
+    """params: model, recipe (the spec's block), seed. inputs: `rows` (sft_rows or trajectory_rows), and `checkpoint` where
+    training goes on from one. Value: checkpoint, updates, loss_first, loss_last; files: checkpoint. Raises StepError.
 
     A try after a kill goes on from the last checkpoint in the part folder.
     """

@@ -29,7 +29,7 @@ def pairs(tmp_path, *acted, with_chat=None, keep=None, **changed):
     services = SimpleNamespace(
         part=SimpleNamespace(folder=tmp_path), tokenise_turns=lambda model, talks: [with_chat.talk(talk) for talk in talks]
     )
-    params = {"model": MODEL, "hide": "voice", "max_length": 4000, "seed": 0, **changed}
+    params = {"model": MODEL, "hide": "voice", "max_length": 4000, **changed}
     output = pair_rows(params, {"acted_0": act_artifact(*acted), "kept_0": kept}, services)
     return output, *([json.loads(line) for line in file.read_text().splitlines()] for file in output.files.values())
 

@@ -24,7 +24,7 @@ from tests.runtime.reviewing import K
 pytest.importorskip("transformers")
 
 MODEL = {"role": "student", "identity": {"weights": "tiny"}, "sampling": {"temperature": 1.0, "max_tokens": 64}}
-PARAMS = {"model": MODEL, "target": TARGET, "hide": "voice", "loss_weights": "session", "rare": 1.0, "max_length": 4000, "seed": 0}
+PARAMS = {"model": MODEL, "hide": "voice", "loss_weights": "session", "rare": 1.0, "max_length": 4000, "seed": 0}
 ASIDE = "The draft only prints. I sort in place."
 LOOK = Say(bash("cat names.txt"), told="b\na")
 FIXED = Say(bash("sort names.txt"), bash("sort -o names.txt names.txt", ASIDE), "(no output)", ((0, len(ASIDE)),))
