@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hbench.core.places import find_file
+from hbench.exhibits.behind import cell_sql
 from hbench.exhibits.cells import Cell
 from hbench.exhibits.diff import hunks
 from hbench.exhibits.exhibit import Exhibit, names, read
@@ -68,10 +69,11 @@ def _files(found: Made) -> dict[str, bytes | str]:
 
 @dataclass(frozen=True)
 class Shown:
-    """A cell and how its table writes it."""
+    """A cell and how its table writes it. sql: for the rows that it is made of, over `units`; "" where there are none."""
 
     cell: Cell
     text: str
+    sql: str
 
     @property
     def verdict(self) -> str:
@@ -81,10 +83,10 @@ class Shown:
 
 def _rows(exhibit: Exhibit) -> Iterator[tuple[tuple[str, ...], list[Shown]]]:
     """The labels of each row, and its cells."""
-    columns = list(exhibit.block.columns.values())
-    for at, parts in enumerate(exhibit.rows):
-        cells = exhibit.cells[at * len(columns) : (at + 1) * len(columns)]
-        yield parts, [Shown(cell, cell_text(cell, column)) for cell, column in zip(cells, columns, strict=True)]
+    block = exhibit.block
+    for at, (parts, made_of) in enumerate(zip(exhibit.rows, exhibit.behind, strict=True)):
+        cells = zip(exhibit.cells[at * len(block.columns) :], block.columns.items(), strict=False)
+        yield parts, [Shown(cell, cell_text(cell, column), cell_sql(block, name, made_of)) for cell, (name, column) in cells]
 
 
 ROUTES = [("/exhibits", exhibits), ("/exhibits/{name}", exhibit), ("/exhibits/{name}/{file}", exhibit_file)]

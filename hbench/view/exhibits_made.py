@@ -50,7 +50,7 @@ def made(reading: Reading, name: str, wait_s: float | None) -> Made | None:
 
 
 def _make(reading: Reading, name: str) -> Made:
-    results, bundle = (reading.folder.parent.parent, reading.folder.name) if reading.is_bundle else (reading.folder, None)
+    results, bundle = reading.place
     exhibit = regenerate(name, results, (), bundle)
     return Made(exhibit, figure_files(exhibit) if exhibit.block.figure else {})
 

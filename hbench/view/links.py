@@ -80,9 +80,9 @@ def exhibit(name: str) -> str:
     return f"/exhibits/{_part(name)}"
 
 
-def sql(query: str, named: str | None = None) -> str:
-    """named: the name under which it is saved."""
-    return "/sql" + _asked(q=query, named=named)
+def sql(query: str, named: str | None = None, exhibit: str | None = None) -> str:
+    """named: the name under which it is saved. exhibit: the one whose rows are its table `units`."""
+    return "/sql" + _asked(q=query, named=named, exhibit=exhibit)
 
 
 def _part(text: object) -> str:

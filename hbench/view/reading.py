@@ -48,6 +48,11 @@ class Reading(Asked):
         self._folding: threading.Thread | None = None
         self._starting = threading.Lock()
 
+    @property
+    def place(self) -> tuple[Path, str | None]:
+        """The same as exhibits are told it: a results folder, and the bundle to read in place of it."""
+        return place_of(self.folder)
+
     def query(self, sql: str, values: Sequence[Any] = ()) -> Result:
         with closing(self._opened()) as connection:
             return _asked(connection, sql, values)
@@ -90,6 +95,11 @@ class Reading(Asked):
         fold(self.folder)
         self._caught_up_at = time.monotonic()
         self._folding = None
+
+
+def place_of(folder: Path) -> tuple[Path, str | None]:
+    """The results folder, and the bundle that is read in place of it, None for no bundle."""
+    return (folder.parent.parent, folder.name) if (folder / BUNDLE).exists() else (folder, None)
 
 
 class Held(Asked):

@@ -9,7 +9,7 @@ import os
 import re
 import resource
 import time
-from contextlib import closing
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -17,7 +17,9 @@ from typing import Any
 
 from hbench.core.failure import HbenchError
 from hbench.core.published import BUNDLE, ROWS
+from hbench.store.parquet import quoted
 from hbench.store.query import open_read_only
+from hbench.view.reading import place_of
 
 MEMORY_MB = 1024  # of DuckDB; the process may have some more
 PROCESS_MB = 3072
@@ -36,13 +38,17 @@ class Most:
     seconds: int = 15
 
 
-def answer(folder: Path, sql: str, most: Most) -> dict[str, Any]:
-    """columns, rows, more (there would be others), seconds. Raises HbenchError for what is refused or fails."""
+def answer(folder: Path, sql: str, most: Most, exhibit: str | None = None) -> dict[str, Any]:
+    """columns, rows, more (there would be others), seconds. Raises HbenchError for what is refused or fails.
+
+    exhibit: what its SQL gives is then the table `units`.
+    """
     import duckdb
 
     began = time.monotonic()
     try:
-        with closing(guarded(folder)) as connection:
+        with _opened(folder, exhibit) as connection:
+            _guard(connection, folder)
             for statement in _checked(connection, sql):
                 result = connection.execute(statement)
             columns = [name for name, *_ in result.description or ()]
@@ -52,18 +58,25 @@ def answer(folder: Path, sql: str, most: Most) -> dict[str, Any]:
     return {"columns": columns, "rows": found, "more": more, "seconds": time.monotonic() - began}
 
 
-def guarded(folder: Path) -> Any:
-    """A read-only connection that reaches nothing but the tables in `folder`, and whose settings are fixed."""
-    connection = open_read_only(folder, RETRY_S)
+def _opened(folder: Path, exhibit: str | None) -> AbstractContextManager[Any]:
+    if exhibit is None:
+        return closing(open_read_only(folder, RETRY_S))
+    from hbench.exhibits.exhibit import opened_units
+
+    results, bundle = place_of(folder)
+    return opened_units(exhibit, results, bundle)
+
+
+def _guard(connection: Any, folder: Path) -> None:
+    """From here on it reaches nothing but tables, and its settings are fixed."""
     if (folder / BUNDLE).exists():
-        files = ", ".join("'" + str(file).replace("'", "''") + "'" for file in (folder / ROWS).glob("*.parquet"))
+        files = ", ".join(f"'{quoted(file)}'" for file in (folder / ROWS).glob("*.parquet"))
         connection.execute(f"set allowed_paths = [{files}]")  # what the bundle's tables are views of
     connection.execute(f"set memory_limit = '{MEMORY_MB}MB'")
     connection.execute("set enable_progress_bar = false")
     connection.execute("set temp_directory = ''")  # what does not fit into memory fails, and fills no disk
     connection.execute("set enable_external_access = false")
     connection.execute("set lock_configuration = true")
-    return connection
 
 
 def _checked(connection: Any, sql: str) -> list[Any]:
@@ -120,7 +133,7 @@ def _plain(value: Any, most: int) -> Any:
     return text if len(text) <= most else text[:most] + f" … ({len(text)} characters)"
 
 
-def work(pipe: Any, folder: Path, sql: str, most: Most) -> None:
+def work(pipe: Any, folder: Path, sql: str, most: Most, exhibit: str | None) -> None:
     """Sends two messages: an empty one when it begins, and the answer, or `error`, as JSON."""
     os.nice(5)
     resource.setrlimit(resource.RLIMIT_AS, (PROCESS_MB << 20, PROCESS_MB << 20))
@@ -128,7 +141,7 @@ def work(pipe: Any, folder: Path, sql: str, most: Most) -> None:
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     pipe.send_bytes(b"")
     try:
-        told = answer(folder, sql, most)
+        told = answer(folder, sql, most, exhibit)
     except HbenchError as bad:
         told = {"error": str(bad)}
     except MemoryError:

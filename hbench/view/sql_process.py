@@ -28,8 +28,8 @@ class Answer:
     seconds: float
 
 
-def ask(folder: Path, sql: str, most: Most) -> Answer:
-    """What reading statements give on the results or the bundle in `folder`.
+def ask(folder: Path, sql: str, most: Most, exhibit: str | None = None) -> Answer:
+    """What reading statements give on the results or the bundle in `folder`; with what an exhibit's SQL gives as `units`.
 
     They see tables and views, no files, and change nothing. Raises HbenchError when they are refused, fail, or take more
     time or memory than they may.
@@ -37,7 +37,7 @@ def ask(folder: Path, sql: str, most: Most) -> Answer:
     if not AT_ONCE.acquire(timeout=most.seconds):
         raise HbenchError("other queries are at work; try again when they have ended")
     try:
-        told = json.loads(_told(folder, sql, most))
+        told = json.loads(_told((folder, sql, most, exhibit)))
     finally:
         AT_ONCE.release()
     if "error" in told:
@@ -45,10 +45,11 @@ def ask(folder: Path, sql: str, most: Most) -> Answer:
     return Answer(tuple(told["columns"]), tuple(map(tuple, told["rows"])), told["more"], told["seconds"])
 
 
-def _told(folder: Path, sql: str, most: Most) -> bytes:
+def _told(asked: tuple[Path, str, Most, str | None]) -> bytes:
     here, there = _context().Pipe(duplex=False)
-    process = _context().Process(target=sql_asked.work, args=(there, folder, sql, most), daemon=True)
+    process = _context().Process(target=sql_asked.work, args=(there, *asked), daemon=True)
     process.start()
+    most = asked[2]
     there.close()
     try:
         for patience_s in (START_S, BUSY * most.seconds):

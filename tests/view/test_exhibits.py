@@ -28,7 +28,7 @@ def test_every_exhibit_is_listed_with_its_title_and_source(toy_page):
 
 def test_an_exhibit_whose_specs_were_not_run_says_so_and_shows_the_papers_values(toy_page):
     text = opened(toy_page, "qa_rounds")
-    assert "paper" in text and "hbench run adaptation/musique" in text
+    assert "paper" in text and "hbench run training/qa_paper" in text
     assert "select" in text and "The SQL behind it" in text
 
 
@@ -49,4 +49,15 @@ def test_what_is_no_exhibit_and_none_of_its_files_is_not_there(toy_page, path):
 
 def test_where_nothing_was_run_an_exhibit_says_what_to_run(tmp_path):
     with served(tmp_path) as page:
-        assert "hbench run adaptation/musique" in opened(page, "qa_rounds")
+        assert "hbench run training/qa_paper" in opened(page, "qa_rounds")
+
+
+def test_the_rows_behind_a_cell_are_one_click_away(toy_page):
+    from urllib.parse import urlencode
+
+    asked = urlencode({"q": "select count(*) as found from units", "exhibit": "qa_rounds"})
+    text = toy_page.get(f"/sql?{asked}").text
+    assert "<th>found</th>" in text and "is what the SQL of exhibit" in text
+    refused = urlencode({"q": "select * from read_csv('/etc/passwd')", "exhibit": "qa_rounds"})
+    assert "operations are disabled" in toy_page.get(f"/sql?{refused}").text
+    assert "no exhibit" in toy_page.get("/sql?q=select+1&exhibit=nobody").text
