@@ -1,12 +1,15 @@
-"""The trajectories that were kept, of one act step or of several."""
+"""The trajectories that were kept, of one act step or of several, and how rows are made of them."""
 
-from collections.abc import Mapping
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
 
 from hbench.core.action import EXECUTE_TOOL, Tool
 from hbench.core.bank import components, tool_of
 from hbench.core.digest import Json
 from hbench.core.harness import Harness
 from hbench.core.output import Artifact
+from hbench.core.training import TurnTokens
 from hbench.core.trajectory import Acted
 from hbench.steps._acted_rows import acted_from_rows
 
@@ -27,3 +30,25 @@ def kept_acted(inputs: Mapping[str, Artifact]) -> list[tuple[Acted, Json]]:
         acted = acted_from_rows(inputs[name])
         found += [(one, kept["template_tools"]) for one in acted if (one.rollout.question_id, one.rollout.repeat) in wanted]
     return found
+
+
+def row_fault(found: Sequence[TurnTokens] | str, longest: int) -> str | None:
+    """Why the rows of a conversation cannot be trained on: chat_template, too_long; None where they can.
+
+    found: its rows, or why the chat template has none. longest: most tokens of one.
+    """
+    if isinstance(found, str):
+        return "chat_template"
+    return "too_long" if any(len(row.ids) > longest for row in found) else None
+
+
+def told(dropped: Mapping[str, int]) -> str:
+    """How many were dropped, for people: `2 chat_template, 1 too_long`."""
+    return ", ".join(f"{count} {reason}" for reason, count in sorted(dropped.items()))
+
+
+def write_lines(file: Path, rows: Iterable[Json]) -> None:
+    """Writes a line of JSON each."""
+    file.parent.mkdir(exist_ok=True)
+    with file.open("w", encoding="utf-8") as lines:
+        lines.writelines(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)

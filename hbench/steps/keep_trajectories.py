@@ -12,7 +12,7 @@ from hbench.core.protocols import Services
 from hbench.parts.part import build
 from hbench.steps._acted_rows import acted_from_rows
 from hbench.steps._audits import Record, fault, records
-from hbench.steps._kept import student_tools
+from hbench.steps._kept import student_tools, told
 
 VERSION = 2
 
@@ -41,14 +41,13 @@ def keep_trajectories(params: Json, inputs: Mapping[str, Artifact], services: Se
             kept.append(one)
         else:
             dropped[reason] += 1
-    told = ", ".join(f"{count} {reason}" for reason, count in sorted(dropped.items()))
     if not kept:
-        raise StepError(f"none of {len(rows)} trajectories is kept: {told or 'there are none'}")
+        raise StepError(f"none of {len(rows)} trajectories is kept: {told(dropped) or 'there are none'}")
     value = {
         "kept": [[one.rollout.question_id, one.rollout.repeat] for one in kept],
         "asked": len(rows),
         "dropped": dict(sorted(dropped.items())),
-        "told": told,
+        "told": told(dropped),
         "turns": sum(len(one.trajectory.turns) for one in kept),
         "replaced": sum(one.trajectory.replaced for one in kept),
         "template_tools": call.template_tools(tools),

@@ -1,9 +1,7 @@
 """Rejected and accepted responses of the same state, as token rows and as texts."""
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 
 from hbench.core.digest import Json
 from hbench.core.failure import StepError
@@ -12,7 +10,7 @@ from hbench.core.protocols import Services
 from hbench.core.training import Talk, TurnTokens
 from hbench.core.trajectory import Span, conversation_json
 from hbench.core.voice import without_loss
-from hbench.steps._kept import kept_acted
+from hbench.steps._kept import kept_acted, row_fault, told, write_lines
 from hbench.steps.run_setting import model_ref
 
 VERSION = 2
@@ -36,23 +34,22 @@ def pair_rows(params: Json, inputs: Mapping[str, Artifact], services: Services) 
     found = services.tokenise_turns(model_ref(params["model"]), talks)
     rows, dropped = [], Counter()
     for accepted, rejected in zip(found[::2], found[1::2], strict=True):
-        if reason := _fault(accepted, params["max_length"]) or _fault(rejected, params["max_length"]):
+        if reason := row_fault(accepted, params["max_length"]) or row_fault(rejected, params["max_length"]):
             dropped[reason] += 1
         else:
             rows.append({"accepted": _row(accepted[0]), "rejected": _row(rejected[0])})
-    told = ", ".join(f"{count} {reason}" for reason, count in sorted(dropped.items()))
     if not rows:
         refused = next((each for each in found if isinstance(each, str)), "")
-        raise StepError(f"no pair is left of {len(pairs)}: {told}" + (f" ({refused})" if refused else ""))
+        raise StepError(f"no pair is left of {len(pairs)}: {told(dropped)}" + (f" ({refused})" if refused else ""))
     folder = services.part.folder / "pairs"
     files = {FILE: folder / FILE, TEXTS: folder / TEXTS}
-    _write(files[FILE], rows)
-    _write(files[TEXTS], [{name: each for name, each in pair.items() if name not in _TALKS} for pair in pairs])
+    write_lines(files[FILE], rows)
+    write_lines(files[TEXTS], [{name: each for name, each in pair.items() if name not in _TALKS} for pair in pairs])
     value = {
         "pairs": len(rows),
         "asked": len(pairs),
         "dropped": dict(sorted(dropped.items())),
-        "told": told,
+        "told": told(dropped),
         "longest": max(len(side["input_ids"]) for row in rows for side in row.values()),
         "file": FILE,
         "texts": TEXTS,
@@ -91,17 +88,5 @@ def _talk(seen: Sequence[Json], said: str, tools: Json, hidden: Sequence[Span] =
     return Talk([*seen, {"role": "assistant", "content": said}], [place], {place: hidden}, tools)
 
 
-def _fault(found: Sequence[TurnTokens] | str, longest: int) -> str | None:
-    if isinstance(found, str):
-        return "chat_template"
-    return "too_long" if len(found[0].ids) > longest else None
-
-
 def _row(row: TurnTokens) -> Json:
     return {"input_ids": row.ids, "labels": row.labels}
-
-
-def _write(file: Path, rows: Sequence[Json]) -> None:
-    file.parent.mkdir(exist_ok=True)
-    with file.open("w") as lines:
-        lines.writelines(json.dumps(row, separators=(",", ":")) + "\n" for row in rows)

@@ -1,12 +1,10 @@
 """Kept trajectories as token rows: accepted responses carry loss, and what a reviewer thought aloud may not."""
 
-import json
 import math
 import random
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from hbench.core.digest import Json
 from hbench.core.failure import StepError
@@ -15,7 +13,7 @@ from hbench.core.protocols import Services
 from hbench.core.training import Talk, TurnTokens
 from hbench.core.trajectory import Acted, conversation_json
 from hbench.core.voice import without_loss
-from hbench.steps._kept import kept_acted
+from hbench.steps._kept import kept_acted, row_fault, told, write_lines
 from hbench.steps.run_setting import model_ref
 
 VERSION = 2
@@ -40,29 +38,28 @@ def trajectory_rows(params: Json, inputs: Mapping[str, Artifact], services: Serv
     talks = [_talk(one, tools, params["hide"]) for one, tools in acted]
     sessions, rows, dropped, refused = [], [], Counter(), ""
     for (one, _), talk, found in zip(acted, talks, services.tokenise_turns(model_ref(params["model"]), talks), strict=True):
-        reason = _fault(found, params["max_length"])
+        reason = row_fault(found, params["max_length"])
         rows.append(_kept_row(one, found, reason))
         if reason:
             dropped[reason] += 1
             refused = found if isinstance(found, str) else refused
         else:
             sessions.append(_Session(found, _weights(one, talk, found, params)))
-    told = ", ".join(f"{count} {reason}" for reason, count in sorted(dropped.items()))
-    told += f" ({refused})" if refused else ""
+    why = told(dropped) + (f" ({refused})" if refused else "")
     if not sessions:
-        raise StepError(f"no training row is left of {len(acted)} trajectories: {told}")
+        raise StepError(f"no training row is left of {len(acted)} trajectories: {why}")
     if dropped["chat_template"] > len(acted) / 2:
         raise StepError(f"{dropped['chat_template']} of {len(acted)} trajectories cannot be trained on: {refused}")
     random.Random(params["seed"]).shuffle(sessions)
     file = services.part.folder / "sft" / FILE
-    _write(file, sessions)
+    write_lines(file, _lines(sessions))
     made = [row for session in sessions for row in session.rows]
     value = {
         "rows": len(made),
         "sessions": len(sessions),
         "turn_by_turn": sum(len(session.rows) > 1 for session in sessions),
         "dropped": dict(sorted(dropped.items())),
-        "told": told,
+        "told": why,
         "tokens": sum(len(row.ids) for row in made),
         "trained_tokens": sum(map(_trained, made)),
         "longest": max(len(row.ids) for row in made),
@@ -97,12 +94,6 @@ def _places(acted: Acted) -> list[int]:
     return places
 
 
-def _fault(found: Sequence[TurnTokens] | str, longest: int) -> str | None:
-    if isinstance(found, str):
-        return "chat_template"
-    return "too_long" if any(len(row.ids) > longest for row in found) else None
-
-
 def _weights(acted: Acted, talk: Talk, rows: Sequence[TurnTokens], params: Json) -> list[list[float]]:
     """Of each token of each row; 0 where there is no loss."""
     turns = acted.trajectory.turns
@@ -131,11 +122,8 @@ def _trained(row: TurnTokens) -> int:
     return sum(label != NO_LOSS for label in row.labels)
 
 
-def _write(file: Path, sessions: Sequence[_Session]) -> None:
+def _lines(sessions: Sequence[_Session]) -> Iterator[Json]:
     """Every row is a group of its own: neighbours in an update are of different sessions."""
-    file.parent.mkdir(exist_ok=True)
     rows = ((row, weights) for session in sessions for row, weights in zip(session.rows, session.weights))
-    with file.open("w") as lines:
-        for group, (row, weights) in enumerate(rows):
-            told = {"input_ids": row.ids, "labels": row.labels, "weights": weights, "group": group}
-            lines.write(json.dumps(told, separators=(",", ":")) + "\n")
+    for group, (row, weights) in enumerate(rows):
+        yield {"input_ids": row.ids, "labels": row.labels, "weights": weights, "group": group}
