@@ -12,7 +12,8 @@ from hbench.engines.appworld.zygotes import Job
 PROGRAM = "world"
 EVALUATION = "appworld/evaluation.json"
 CALL_S = 300.0  # the engine itself stops a call after 100 s
-_MOST_CODE, _MOST_CHANGES = 200_000, 200_000  # characters of one call; changed rows of one rollout
+_MOST_CODE = 200_000  # characters of one call
+_MOST_CHANGES, _MOST_CHANGED = 200_000, 50_000_000  # of one rollout: statements, and their characters in all
 _USAGE = f"""{PROGRAM} runs Python code: {PROGRAM} "print(apis.supervisor.show_profile())", or code on standard input."""
 
 
@@ -36,6 +37,7 @@ class World:
         self._worlds, self._job = worlds, job
         self.task_id, self.models = task_id, models
         self.changes: dict[str, list[Json]] = {app: [] for app in models}
+        self._changed = 0  # characters
         self._over = ""
         self._turn = asyncio.Lock()
         self._running: asyncio.Task | None = None
@@ -61,19 +63,22 @@ class World:
         if isinstance(reply, str):
             self.end(f"the world has come to its end: {reply}")
             raise ToolError(self._over)
-        if not self._take(reply.get("changes")):
-            self.end("the world has come to its end: it says of itself what cannot be")
+        if why := self._take(reply.get("changes")):
+            self.end(f"the world has come to its end: {why}")
             raise ToolError(self._over)
         return str(reply.get("text"))
 
-    def _take(self, changes: Json) -> bool:
-        """Keeps what a call changed. The process that says so may be the student's by now: False where it is nonsense."""
+    def _take(self, changes: Json) -> str:
+        """Keeps what a call changed, or says why not: the process that tells of it may be the student's by now."""
         rows = changes.values() if isinstance(changes, dict) and set(changes) <= set(self.changes) else [None]
         if not all(isinstance(of_app, list) and all(map(_is_statement, of_app)) for of_app in rows):
-            return False
+            return "it says of itself what cannot be"
+        self._changed += len(json.dumps(changes)) if changes else 0
+        if sum(map(len, [*rows, *self.changes.values()])) > _MOST_CHANGES or self._changed > _MOST_CHANGED:
+            return "more was changed than is kept of a rollout"
         for app, of_app in changes.items():
             self.changes[app] += of_app
-        return sum(map(len, self.changes.values())) <= _MOST_CHANGES
+        return ""
 
     async def _last_call(self) -> None:
         if self._running:

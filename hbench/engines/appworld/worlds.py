@@ -14,6 +14,7 @@ from hbench.engines.appworld.world import World
 from hbench.engines.appworld.zygotes import EngineZygote, Job, once, start_engine
 
 MOST = 64  # worlds at once; each has some 100 MB of its own, and one more rollout waits here
+JUDGE_CPU_S = 120.0  # a second does; what is evaluated are statements of a process that may have been the student's
 IDLE_S = 60.0  # loading anew takes ten seconds of CPU time
 _of_loop: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # asyncio loop -> root -> Worlds
 
@@ -111,7 +112,7 @@ class Worlds:
         name = f"world{next(self._names)}"
         try:
             self._folders.left(name, world.task_id, world.models, world.changes)
-            reply = await once(self._judge, "evaluate", {"task": world.task_id, "experiment": name})
+            reply = await once(self._judge, "evaluate", {"task": world.task_id, "experiment": name, "cpu_s": JUDGE_CPU_S})
         finally:
             self._folders.forget(name)
         return reply if isinstance(reply, str) else reply["evaluation"]

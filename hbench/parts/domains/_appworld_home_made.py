@@ -69,8 +69,8 @@ def evaluate(test, public_data, private_data, main_user, models, ground_truth_an
 def scenario(number: int, seed: int) -> list[Json]:
     """The three tasks of scenario `number` of the pool that `seed` gives; kinds come in turn.
 
-    Each: task_id (`<scenario>_<1 to 3>`), kind, instruction, person, password, notes, answer (None where none is asked for),
-    ground_truth (file -> content, as the engine reads it).
+    Each: task_id (`<scenario>_<1 to 3>`), kind, instruction, person, password, notes, ground_truth (file -> content, as the
+    engine reads it).
     """
     name = digest(["appworld home made", number, seed])[:7]
     kind = KINDS[number % len(KINDS)]
@@ -90,7 +90,6 @@ def _task(scenario: str, kind: str, which: int, dice: Random) -> Json:
         "person": {"first_name": first, "last_name": last, "email": email, "phone_number": _PHONE},
         "password": f"{dice.randrange(10**8):08d}",
         "notes": notes,
-        "answer": answer,
         "ground_truth": _ground_truth(kind, answer, private),
     }
 

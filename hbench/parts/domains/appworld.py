@@ -1,7 +1,7 @@
 """AppWorld: everyday jobs on the apps of a simulated person, done in Python (Harness-Zero, section 4)."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from pathlib import Path
@@ -41,7 +41,7 @@ class Appworld(Part):
     paper shows its students a solved task first; ours are told how to begin, and no more.
     """
 
-    version: ClassVar[int] = 1
+    version: ClassVar[int] = 2
     packages: ClassVar[tuple[str, ...]] = ()
     own_process_per_answer: ClassVar[bool] = False  # what is read is what our own engine wrote
 
@@ -83,8 +83,10 @@ class Appworld(Part):
         have no end. Held-out questions are the first of a pool, so [test_normal, train, dev] with 168 of them is the
         published split.
 
-        answer: what the job asks for, None where it asks for none. meta: task_id, scenario, scenario_size, and of home-made
-        tasks `made`, of which the engine makes them. Raises HbenchError when the published data are not there.
+        answer: what an oracle is told, which the tests hold against the world that is left: {"answer": what the job asks for,
+        None where it asks for none, "tests": what each requires, "data": what they compare with}. meta: task_id, scenario,
+        scenario_size, and of home-made tasks `made`, of which the engine makes them. Raises HbenchError when the published
+        data are not there.
         """
         if self.source == "home_made":
             return [self._home_made(index, seed) for index in range(start, stop)]
@@ -94,13 +96,14 @@ class Appworld(Part):
     def _home_made(self, index: int, seed: int) -> Question:
         number, which = divmod(index, _appworld_home_made.SIZE)
         made = _appworld_home_made.scenario(number, seed)[which]
-        task = _Task(made["task_id"], _appworld_home_made.SIZE, made["instruction"], made["person"], made["answer"])
+        right = _right(lambda name: made["ground_truth"][name])
+        task = _Task(made["task_id"], _appworld_home_made.SIZE, made["instruction"], made["person"], right)
         return self._question(task, index, {"made": made})
 
     def _question(self, task: "_Task", index: int, more: Json) -> Question:
         text = _ASKED.format(instruction=task.instruction, **task.person)
         meta = {"task_id": task.id, "scenario": task.scenario, "scenario_size": task.scenario_size, **more}
-        asked = Question.of(self.name, text, task.answer, task.id, meta, index)
+        asked = Question.of(self.name, text, task.right, task.id, meta, index)
         return replace(asked, content_id=Question.of(self.kind, "", None, task.id).content_id)
 
     def _published(self) -> list[tuple["_Task", ...]]:
@@ -146,20 +149,20 @@ class Appworld(Part):
 
 @dataclass(frozen=True)
 class _Task:
-    """A task as it is asked. answer: None where none is asked for."""
+    """A task as it is asked. right: see `questions`."""
 
     id: str
     scenario_size: int
     instruction: str
     person: Json
-    answer: Json
+    right: Json
 
     @property
     def scenario(self) -> str:
         return self.id.split("_")[0]
 
     def to_json(self) -> Json:
-        return [self.id, self.instruction, self.person, self.answer]
+        return [self.id, self.instruction, self.person, self.right]
 
 
 @lru_cache(maxsize=16)
@@ -176,8 +179,14 @@ def _tasks(folder: Path, names: list[str]) -> Iterator[_Task]:
     scenarios = [name.split("_")[0] for name in names]
     for name, scenario in zip(names, scenarios, strict=True):
         told = json.loads((folder / name / "specs.json").read_text())
-        answer = json.loads((folder / name / "ground_truth" / "answer.json").read_text())
-        yield _Task(name, scenarios.count(scenario), told["instruction"], told["supervisor"], answer)
+        right = _right(lambda file: json.loads((folder / name / "ground_truth" / file).read_text()))
+        yield _Task(name, scenarios.count(scenario), told["instruction"], told["supervisor"], right)
+
+
+def _right(truth: Callable[[str], Json]) -> Json:
+    """What is right of a task. truth: the content of a file of its ground truth."""
+    tests = [test["requirement"] for test in truth("test_data.json")]
+    return {"answer": truth("answer.json"), "tests": tests, "data": truth("private_data.json")}
 
 
 def _in_scenarios(tasks: tuple[_Task, ...], seed: int) -> list[_Task]:

@@ -36,6 +36,8 @@ def published(tmp_path, monkeypatch):
         told = {"instruction": f"Do {task}.", "supervisor": PERSON, "datetime": "2023-05-18T12:00:00", "db_version": "0.1.0"}
         (folder.parent / "specs.json").write_text(json.dumps(told))
         (folder / "answer.json").write_text(json.dumps(7 if task.endswith("1") else None))
+        (folder / "test_data.json").write_text(json.dumps([{"requirement": f"{task} is done", "label": "no_op_fail"}]))
+        (folder / "private_data.json").write_text(json.dumps({"of": task}))
     (data / "datasets" / "train.txt").write_text("82e2fac_1\n82e2fac_2\n82e2fac_3\n")
     (data / "datasets" / "dev.txt").write_text("0d01c76_1\n0d01c76_2:tag\n0d01c76_3\n\n")
     return data
@@ -79,12 +81,12 @@ def test_a_home_made_task_says_what_its_tests_ask_for():
         assert len(set(titles)) == len(titles) and text.startswith(made["instruction"])
         if made["kind"] == "count":
             (tag,) = [tag for tag in _appworld_home_made.TAGS if made["instruction"].endswith(f"tagged {tag}?")]
-            assert asked.answer == sum(note["tags"] == [tag] for note in made["notes"]) >= 3
+            assert asked.answer["answer"] == sum(note["tags"] == [tag] for note in made["notes"]) >= 3
         elif made["kind"] == "clear":
             assert 0 < len(private["titles"]) < len(titles) and set(private["titles"]) <= set(titles)
         else:
             new = private["note"][0]
-            assert f'"{new}"' in text and new not in titles and asked.answer is None
+            assert f'"{new}"' in text and new not in titles and asked.answer["answer"] is None
 
 
 def test_the_tests_of_a_home_made_task_are_python_and_listed_one_by_one():
@@ -118,8 +120,16 @@ def test_a_published_task_tells_its_instruction_and_never_its_answer(published):
     asked = {q.meta["task_id"]: q for q in appworld(datasets=["train"]).questions(0, 9, 0)}
     assert set(asked) == {"82e2fac_1", "82e2fac_2", "82e2fac_3"}
     assert asked["82e2fac_1"].text.startswith("Do 82e2fac_1.\n") and "ada@example.com" in asked["82e2fac_1"].text
-    assert [asked[f"82e2fac_{n}"].answer for n in (1, 2, 3)] == [7, None, None]
+    assert [asked[f"82e2fac_{n}"].answer["answer"] for n in (1, 2, 3)] == [7, None, None]
     assert "made" not in asked["82e2fac_1"].meta
+
+
+def test_what_is_right_is_told_of_every_task_for_an_oracle(published):
+    """Most tasks ask for no answer; an oracle without anything to know breaks its step."""
+    for asked in (*home_made(0, 12), *appworld(datasets=["train", "dev"]).questions(0, 9, 0)):
+        truth = asked.answer
+        assert set(truth) == {"answer", "tests", "data"} and truth["tests"] and truth["data"] is not None
+    assert appworld(datasets=["train"]).questions(0, 1, 0)[0].answer["tests"] == ["82e2fac_1 is done"]
 
 
 def test_a_task_that_changes_is_another_domain_and_a_list_that_is_not_there_is_named(published):
