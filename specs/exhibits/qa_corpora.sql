@@ -16,6 +16,30 @@ splits as (
   group by all
 ),
 
+-- Each round has a split of its own.
+rounds as (
+  select
+    spec_digest,
+    family,
+    seed,
+    avg(questions) filter (where role = 'feedback') as feedback,
+    avg(questions) filter (where role = 'scoring') as scoring
+  from (
+    select
+      l.spec_digest,
+      l.family,
+      l.seed,
+      q.role,
+      l.step_key,
+      count(distinct q.question_id) as questions
+    from chain_steps as l
+    join split_questions as q
+      using (step_key)
+    group by all
+  )
+  group by all
+),
+
 supported as (
   select
     o.spec_digest,
@@ -71,9 +95,13 @@ select
   s.questions,
   s.development,
   s.held_out,
+  r.feedback,
+  r.scoring,
   n.supporting
 from arms as a
 join splits as s
+  using (spec_digest, family, seed)
+join rounds as r
   using (spec_digest, family, seed)
 left join supported as n
   using (spec_digest, family, seed)

@@ -1,7 +1,7 @@
 """A small finished distillation, made by hand: what students did, and the same as rows of a real database."""
 
 import datetime
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -10,6 +10,7 @@ from hbench.exhibits.sources import Source, count_newest_runs
 from tests.exhibits.database import filled
 
 Rows = dict[str, list[dict[str, Any]]]
+LONG = 5  # turns
 
 
 @dataclass(frozen=True)
@@ -96,6 +97,8 @@ def _rows(arms: Sequence[Arm], scenarios: Mapping[str, tuple[str, int]], machine
         scenario = dict(zip(("scenario", "scenario_size"), scenarios.get(question, ()), strict=False))
         yield "questions", {"question_id": question, "content_id": question, "meta": scenario}
     for arm in arms:
+        yield from _split(arm, "evaluation", arm.held_out)
+        yield from _split(arm, "training", arm.collected)
         yield from _step(arm, "held_out", arm.held_out)
         if arm.patterns:
             yield from _behaviours(arm)
@@ -105,6 +108,7 @@ def _rows(arms: Sequence[Arm], scenarios: Mapping[str, tuple[str, int]], machine
             yield from _labelled(arm, "keep_trajectories", {"kind": "keep_trajectories"})
             for question, repeat, one in _tried(arm.collected):
                 yield "kept_trajectories", {"step_key": kept, "question_id": question, "repeat": repeat, "kept": one.kept}
+            yield from _trained(arm)
 
 
 def _key(arm: Arm, purpose: str) -> str:
@@ -138,6 +142,23 @@ def _step(arm: Arm, purpose: str, rollouts: Mapping[str, tuple[Lived, ...]]) -> 
         for turn, its in enumerate(one.turns):
             told = {"verdict": its.verdict, "tries": its.tries, "trouble": its.trouble, "failure": its.failure}
             yield "turns", at | {"turn": turn} | told
+
+
+def _split(arm: Arm, role: str, questions: Iterable[str]) -> Iterator[tuple[str, dict[str, Any]]]:
+    if listed := list(questions):
+        yield from _labelled(arm, f"split_{role}", {"kind": "split"})
+        key = _key(arm, f"split_{role}")
+        yield from (("split_questions", {"step_key": key, "position": i, "question_id": q}) for i, q in enumerate(listed))
+
+
+def _trained(arm: Arm) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Rows of those that were kept; of a rollout with more than LONG turns none is made."""
+    key = _key(arm, "trajectory_rows")
+    yield from _labelled(arm, "trajectory_rows", {"kind": "trajectory_rows"})
+    for question, repeat, one in _tried(arm.collected):
+        if one.kept:
+            at = {"step_key": key, "question_id": question, "repeat": repeat, "tokens_trained": 10 * len(one.turns)}
+            yield "kept_trajectories", at | {"kept": len(one.turns) <= LONG}
 
 
 def _behaviours(arm: Arm) -> Iterator[tuple[str, dict[str, Any]]]:

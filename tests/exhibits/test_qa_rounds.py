@@ -1,5 +1,6 @@
 """The QA exhibits: each cell computed a second time in plain Python from what was measured."""
 
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 
@@ -212,8 +213,20 @@ def test_corpora_and_questions_are_counted(folder, chains):
     assert found["musique", "documents"].value == 5000
     assert (found["musique", "documents"].paper_value, found["musique", "documents"].within) == (21100, False)
     assert (found["2wiki", "held_out"].value, found["2wiki", "development"].value) == (HELD, SCORING)
+    assert (found["2wiki", "scoring"].value, found["2wiki", "scoring"].paper_value) == (SCORING, 64), "of one round"
     assert found["2wiki", "supporting"].value == 2
     assert found["hotpotqa", "documents"].value is None
+
+
+def test_multistep_stands_against_single_step_in_every_round(tmp_path):
+    single = [c for c in study(chains=2) if c.arm == "rl"]
+    both = [*single, *(replace(c, arm="multistep") for c in single)]
+    Folder(tmp_path).fill(both)
+    found, rounds = cells(regenerated("qa_multistep", tmp_path, both)), cells(regenerated("qa_rounds", tmp_path, both))
+    for t in range(4):
+        assert found[f"musique / multistep / {t}", "em"].value == rounds[f"musique / rl / {t}", "em"].value
+        assert found[f"musique / multistep / {t}", "difference"].value == 0
+    assert found["musique / rl / 3", "difference"].value is None, "it is what is compared with"
 
 
 def test_without_evaluate_all_only_ends_are_measured_and_no_mean_is_guessed(tmp_path):
