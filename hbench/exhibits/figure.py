@@ -44,19 +44,23 @@ class Level:
 
 @dataclass(frozen=True)
 class Panel:
+    """y_label: where it is not that of the others."""
+
     title: str
     curves: tuple[Curve, ...]
     levels: tuple[Level, ...]
+    y_label: str = ""
 
 
 @dataclass(frozen=True)
 class Plot:
-    """Panels below each other on one x axis. x_names: what stands at 0, 1, … where x is no number."""
+    """Panels below each other on one x axis. x_names: what stands at 0, 1, … where x is no number. title: said, not drawn."""
 
     x_label: str
     y_label: str
     panels: tuple[Panel, ...]
     x_names: tuple[str, ...] = ()
+    title: str = ""
 
 
 @dataclass(frozen=True)
@@ -99,10 +103,16 @@ def plot(exhibit: "Exhibit", figure: FigureBlock, x: str) -> Plot:
     curved = [row for row in rows if row.arm not in flat and row.x is not None and _known(row.y)]
     lines = {panel: tuple(_levels(figure, [row for row in rows if row.panel == panel])) for panel in _panels(rows)}
     names = tuple(dict.fromkeys(str(row.x) for row in curved)) if any(isinstance(row.x, str) for row in curved) else ()
-    panels = [Panel(figure.labels.get(p, p), tuple(_curves(figure, curved, p, names)), its) for p, its in lines.items()]
-    shown = [panel for panel in panels if panel.curves or panel.levels]
+    apart = figure.panels == "column"
+
+    def panel(of: str, levels: tuple[Level, ...]) -> Panel:
+        named, curves = figure.labels.get(of, of), tuple(_curves(figure, curved, of, names))
+        return Panel("", curves, levels, named) if apart else Panel(named, curves, levels)
+
+    panels = tuple(p for p in (panel(of, its) for of, its in lines.items()) if p.curves or p.levels)
     y_label = figure.labels.get("y", "") if len(figure.y) > 1 else figure.labels.get(figure.y[0], figure.y[0])
-    return Plot(figure.labels.get(x, x), y_label, tuple(shown), tuple(figure.labels.get(name, name) for name in names))
+    x_names = tuple(figure.labels.get(name, name) for name in names)
+    return Plot(figure.labels.get(x, x), y_label, panels, x_names, exhibit.block.title)
 
 
 def _rows(exhibit: "Exhibit", figure: FigureBlock, x: str) -> Iterator[Row]:

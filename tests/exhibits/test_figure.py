@@ -1,6 +1,8 @@
 """Plots: what they show, that they are complete, and that the same cells give the same bytes."""
 
+import html
 import os
+import re
 import subprocess
 import sys
 import xml.etree.ElementTree as ElementTree
@@ -48,9 +50,9 @@ def exhibit(values: bool = True, **more) -> Exhibit:
 
 
 def texts(svg: bytes) -> set[str]:
-    """Every text that the picture shows."""
-    nodes = ElementTree.fromstring(svg).iter()
-    return {"".join(node.itertext()).strip() for node in nodes if node.tag.endswith("}text")}
+    """Every text that the picture shows: letters are shapes, and what they spell stands in a comment."""
+    assert ElementTree.fromstring(svg) is not None and b"<text" not in svg and b"font-family" not in svg
+    return {html.unescape(text.strip()) for text in re.findall("<!--(.*?)-->", svg.decode())}
 
 
 def test_every_series_panel_line_and_axis_is_named():
@@ -79,7 +81,7 @@ def test_a_users_matplotlib_settings_change_nothing():
     import matplotlib
 
     before = figure_files(exhibit())
-    with matplotlib.rc_context({"font.size": 20, "svg.fonttype": "path", "axes.facecolor": "red"}):
+    with matplotlib.rc_context({"font.size": 20, "svg.fonttype": "none", "axes.facecolor": "red"}):
         assert figure_files(exhibit()) == before
 
 
@@ -146,8 +148,17 @@ def test_several_columns_make_curves_side_by_side():
 def test_several_columns_may_have_a_panel_each():
     made = exhibit(x="round", y=["em", "best"], panels="column", levels=[])
     panels = plot(made, made.block.figure, "round").panels
-    assert [panel.title for panel in panels] == ["exact match (EM)", "best"]
+    assert [(panel.title, panel.y_label) for panel in panels] == [("", "exact match (EM)"), ("", "best")]
+    assert {"exact match (EM)", "best"} <= texts(figure_files(made)["qa_rounds.svg"])
     assert [curve.label for curve in panels[1].curves] == ["independent"]
+
+
+def test_series_over_names_stand_side_by_side():
+    """Intervals of two series at one name lay on each other, and hid which was which."""
+    made = exhibit(x="arm", y=["em", "best"], series=None, panels="family", levels=[], labels={})
+    from hbench.exhibits.draw import _offsets
+
+    assert _offsets(plot(made, made.block.figure, "arm")) == {0: -0.125, 1: 0.125}
 
 
 def test_dots_over_names_are_not_joined():

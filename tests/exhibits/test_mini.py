@@ -127,7 +127,7 @@ def test_curves_follow_updates_through_the_segments():
     assert [row for row in exhibit.rows if row[1] == "multistep_0"] == [("rl", "multistep_0", str(u)) for u in (1, 2, 3, 4)]
     assert [value(exhibit, f"rl / multistep_0 / {u}", "reward") for u in (1, 2, 3, 4)] == [0.5, 1.0, 0.5, 1.0]
     assert [value(exhibit, f"rl / rl_0 / {u}", "reward") for u in (1, 2, 3)] == [0.25, 0.5, 0.75]
-    made = {panel.title: panel for panel in plot(exhibit, exhibit.block.figure, "update").panels}
+    made = {panel.y_label: panel for panel in plot(exhibit, exhibit.block.figure, "update").panels}
     assert list(made) == ["reward"]
     assert {curve.label for curve in made["reward"].curves} == {"single-step RL, seed 0", "multistep RL"}
 
