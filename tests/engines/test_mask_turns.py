@@ -18,7 +18,7 @@ trl = pytest.importorskip("trl")
 FOLDER = Path(trl.__file__).parent / "chat_templates"
 TEMPLATES = sorted(file.stem for file in FOLDER.glob("*.jinja") if not file.stem.endswith("_training"))
 # Those of models that students are likely to be; what is told to the template is `enable_thinking: false`.
-SURVIVE = ("gemma3", "lfm2", "llama3_1", "llama3_2", "phi3", "qwen2_5", "qwen3", "qwen3_5_nothink", "qwen3_5_think",
+SURVIVE = ("gemma3", "lfm2", "llama3", "llama3_1", "llama3_2", "phi3", "qwen2_5", "qwen3", "qwen3_5_nothink", "qwen3_5_think",
            "qwen3_8", "qwen3_instruct_2507")  # fmt: skip
 ENDS = ("<|im_end|>", "<|eot_id|>", "<end_of_turn>", "<|end|>", "<|END_OF_TURN_TOKEN|>", "<turn|>", "<|eot|>", "<|return|>",
         "<｜end▁of▁sentence｜>", "<end_of_utterance>", "</s>")  # fmt: skip
@@ -34,6 +34,7 @@ def chat_of(name):
     ends = [end for end in ENDS if end in template] or ["<end>"]
     marks = re.findall(r"<\|[^|>]+\|>|<｜[^｜]+｜>|<start_of_turn>", template)
     made = tokenizer(template, tuple(dict.fromkeys([*ends, *marks])))
+    made.add_special_tokens({"bos_token": "<bos>"})  # some templates refuse all messages without one
     return Chat.with_ends(made, made.convert_tokens_to_ids(ends), {"enable_thinking": False})
 
 
