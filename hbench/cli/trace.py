@@ -26,7 +26,9 @@ def trace(
     failed: Annotated[bool, typer.Option("--failed", help="Of a step or question: only rollouts that failed.")] = False,
     last: Annotated[int, typer.Option("--last", min=1, help="So many rows of a list.")] = 30,
     calls: Annotated[bool, typer.Option("--calls", help="Of a trajectory: its calls in place of its turns.")] = False,
-    hide: Annotated[Hide | None, typer.Option("--hide", help="Of a trajectory: mark what a training that hides this would hide.")] = None,
+    hide: Annotated[
+        Hide | None, typer.Option("--hide", help="Of a trajectory: mark what a training that hides this would hide.")
+    ] = None,
     whole: Whole = False,
     results: Results = Path("results"),
     bundle: Bundle = None,
@@ -37,8 +39,8 @@ def trace(
     from hbench.view.terminal_trace import trace as show
 
     wanted = Wanted(arm, family, failed, last, calls, hide.value if hide else None)
-    with _reading(results, bundle) as reading:
-        show(reading, Terminal(whole), what, wanted)
+    with reading(results, bundle) as there:
+        show(there, Terminal(whole), what, wanted)
 
 
 def diff(
@@ -58,7 +60,7 @@ def diff(
 
 
 @contextmanager
-def _reading(results: Path, bundle: str | None) -> Iterator[Any]:
+def reading(results: Path, bundle: str | None) -> Iterator[Any]:
     """One connection, to what has finished by now."""
     from hbench.store.database import fold
     from hbench.view.reading import Reading
@@ -77,8 +79,8 @@ def _files(word: str, results: Path, bundle: str | None) -> dict[str, str]:
     from hbench.view.ids import harness_id
 
     if not (place := Path(word)).exists():
-        with _reading(results, bundle) as reading:
-            return files_of(reading, harness_id(reading, word))
+        with reading(results, bundle) as there:
+            return files_of(there, harness_id(there, word))
     if place.is_dir():
         found = sorted(file for file in place.rglob("*") if file.is_file() and "__pycache__" not in file.parts)
         return {file.relative_to(place).as_posix(): _text(file) for file in found}

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from hbench.view.caused import Caused, caused, first
 from hbench.view.file_diffs import FileDiff, file_diffs
 from hbench.view.harness import files_of
 from hbench.view.measured import Measured, measured
@@ -27,15 +28,6 @@ class Term:
 
 
 @dataclass(frozen=True)
-class Report:
-    """What the proposer read. text: None where the text is not there."""
-
-    step_key: str
-    harness_id: str
-    text: str | None
-
-
-@dataclass(frozen=True)
 class CandidateRecord:
     """row: the columns of candidates. kind: its step's. before: the parent's files. after: None where the edit failed.
 
@@ -50,7 +42,7 @@ class CandidateRecord:
     calls: tuple[Call, ...]
     before: Mapping[str, str]
     after: Mapping[str, str] | None
-    report: Report | None
+    caused: Caused
     terms: tuple[Term, ...]
     drawn: Mapping[str, Any] | None
     chosen: bool | None
@@ -58,7 +50,9 @@ class CandidateRecord:
 
     @property
     def diffs(self) -> tuple[FileDiff, ...]:
-        return file_diffs(self.before, self.after) if self.after is not None else ()
+        """What it changed: an evolver's change its own file alone, though the bank that came of it has others' too."""
+        found = file_diffs(self.before, self.after) if self.after is not None else ()
+        return tuple(each for each in found if self.caused.path in (None, each.path))
 
     @property
     def reward(self) -> float | None:
@@ -78,8 +72,8 @@ def candidate(reading: Asked, step_key: str, number: int) -> CandidateRecord:
     kind, response = row.pop("kind"), row.pop("response")
     where = places(reading, [step_key])[step_key]
     beside = of_round(reading, where[0]) if where and kind == "propose" else []
-    drawn = _first(reading, "select * from completions where step_key = ? and candidate = ?", [step_key, number])
-    context = _context(reading, step_key, kind, drawn, number)
+    drawn = first(reading, "select * from completions where step_key = ? and candidate = ?", [step_key, number])
+    led = caused(reading, row, kind, drawn)
     return CandidateRecord(
         row=row,
         kind=kind,
@@ -88,11 +82,11 @@ def candidate(reading: Asked, step_key: str, number: int) -> CandidateRecord:
         calls=calls(reading, [step_key, number, "", 0]),
         before=files_of(reading, row["parent_id"]) if row["parent_id"] else {},
         after=files_of(reading, row["harness_id"]) if row["harness_id"] else None,
-        report=_report(reading, context["report_key"]) if context else _read_report(reading, step_key),
+        caused=led,
         terms=_terms(reading, [step_key, *(key for place, key in beside if place.purpose == "reward")], number),
         drawn=drawn,
         chosen=_chosen(reading, beside),
-        measured=measured(reading, row, (beside, drawn, context["family"] if context else None)),
+        measured=measured(reading, row, (beside, drawn, led.family)),
     )
 
 
@@ -105,49 +99,6 @@ from (select * from candidates where step_key = ? and candidate = ?) as c
 left join steps as s using (step_key)
 left join texts.texts as said on said.digest = c.response_digest
 """
-
-
-def _first(reading: Asked, sql: str, values: list[Any]) -> dict[str, Any] | None:
-    return next(iter(reading.rows(sql, values)), None)
-
-
-def _context(
-    reading: Asked, step_key: str, kind: str, drawn: Mapping[str, Any] | None, number: int
-) -> dict[str, Any] | None:
-    """The edit context that it answers, where its step had many."""
-    if drawn:
-        return _first(reading, _CONTEXTS, [step_key, drawn["context"]])
-    if kind != "demonstrate":
-        return None
-    per_context = reading.query("select (params ->> '$.per_context')::bigint from steps where step_key = ?", [step_key]).rows[0][0]
-    return _first(reading, _CONTEXTS, [step_key, number // max(per_context or 1, 1)])
-
-
-_READ_BY = """
-select distinct source.step_key
-from run_steps as mine
-join plan_edges as edge on edge.step_id = mine.step_id
-join run_steps as source on source.step_id = edge.from_step_id and source.run_id = mine.run_id
-where mine.step_key = ?
-"""
-
-_CONTEXTS = f"select * from edit_contexts where step_key in ({_READ_BY}) and position = ? order by step_key"
-
-
-def _read_report(reading: Asked, step_key: str) -> Report | None:
-    sql = f"select step_key from reports where step_key in ({_READ_BY}) order by step_key"
-    found = _first(reading, sql, [step_key])
-    return _report(reading, found["step_key"]) if found else None
-
-
-def _report(reading: Asked, step_key: str) -> Report | None:
-    found = _first(
-        reading,
-        "select r.step_key, r.harness_id, t.text from reports as r left join texts.texts as t on t.digest = r.text_digest "
-        "where r.step_key = ?",
-        [step_key],
-    )
-    return Report(**found) if found else None
 
 
 def _terms(reading: Asked, step_keys: list[str], number: int) -> tuple[Term, ...]:
@@ -171,5 +122,5 @@ where c.step_key = ?
 def _chosen(reading: Asked, beside: list[tuple[Place, str]]) -> bool | None:
     select = next((key for place, key in beside if place.purpose == "select"), None)
     slot = next((place.slot for place, _ in beside if place.purpose == "propose"), None)
-    found = _first(reading, _SLOT, [select]) if select else None
+    found = first(reading, _SLOT, [select]) if select else None
     return None if found is None else found["slot"] == slot

@@ -28,7 +28,7 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Round:
-    """parent_id: None where nothing says it yet. next_id: the harness that the next round begins with; None while the round goes on.
+    """parent_id: None where nothing says it yet. next_id: what the next round begins with; None while the round goes on.
 
     sort: `selection` takes one candidate or keeps the parent; `evolution` lays every change that holds on a bank.
     """
@@ -140,12 +140,22 @@ def _leaf(row: Mapping[str, Any], of: Mapping[tuple[str, int | None], Mapping[st
     slot = row["slot"]
     scores = [of.get((purpose, slot), {}).get("score") for purpose in ("candidate_scoring", "held_out_candidate")]
     chosen = bool(select) and select["chosen_slot"] == slot
-    return Leaf(row["step_key"], row["candidate"], slot, row["harness_id"], row["outcome"], row["explanation"] or "", *scores, chosen)
+    return Leaf(
+        row["step_key"], row["candidate"], slot, row["harness_id"], row["outcome"], row["explanation"] or "", *scores, chosen
+    )
 
 
 def _change(row: Mapping[str, Any]) -> Leaf:
     """One change of an evolver; those that hold make the next bank together."""
     made = row["harness_id"]
     return Leaf(
-        row["step_key"], row["candidate"], row["candidate"], made, row["outcome"], row["explanation"] or "", None, None, made is not None
+        row["step_key"],
+        row["candidate"],
+        row["candidate"],
+        made,
+        row["outcome"],
+        row["explanation"] or "",
+        None,
+        None,
+        made is not None,
     )

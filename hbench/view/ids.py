@@ -93,7 +93,9 @@ def harness_id(reading: Asked, word: str) -> str:
             raise NotFound(_not_one(begin, [f"harness {id}" for id in found]))
         return found[0]
     step_key = _only(reading, ("step", "steps", "step_key"), begin)
-    made = reading.query("select harness_id, outcome from candidates where step_key = ? and candidate = ?", [step_key, int(number or 0)])
+    made = reading.query(
+        "select harness_id, outcome from candidates where step_key = ? and candidate = ?", [step_key, int(number or 0)]
+    )
     if not made.rows:
         raise NotFound(f"no harness and no candidate begins with {word}")
     if made.rows[0][0] is None:

@@ -83,7 +83,11 @@ def measured(reading: Asked, candidate: Mapping[str, Any], found: Beside) -> tup
     if family is not None:
         parent = _number_of(reading, key, candidate["parent_id"], family)
     tried = _tried(reading, (key, number), (key, parent) if parent is not None else None)
-    told = "tried where it was proposed" if number == candidate["candidate"] else f"an equal harness, candidate {number}, was run in its stead"
+    told = (
+        "tried where it was proposed"
+        if number == candidate["candidate"]
+        else f"an equal harness, candidate {number}, was run in its stead"
+    )
     return (Measured(key, number, "trial", told, tried, key if parent is not None else None, parent or 0),) if tried else ()
 
 

@@ -74,7 +74,9 @@ def rollout(reading: Asked, step_key: str, candidate: int, question_id: str, rep
     key = [step_key, candidate, question_id, repeat]
     found = reading.rows(_ROLLOUT, key)
     if not found:
-        raise NotFound(f"step {step_key[:8]} has no rollout of its candidate {candidate} on question {question_id}, repeat {repeat}")
+        raise NotFound(
+            f"step {step_key[:8]} has no rollout of its candidate {candidate} on question {question_id}, repeat {repeat}"
+        )
     row = found[0]
     grades = reading.query(f"select name, value from grades where {_KEY} order by name", key).rows
     return RolloutRecord(

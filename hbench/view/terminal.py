@@ -70,7 +70,9 @@ class Terminal:
         made = Table(box=SIMPLE_HEAD, pad_edge=False, show_edge=False, header_style="dim")
         for place, name in enumerate(columns):
             last = place == len(columns) - 1
-            made.add_column(name.lstrip("#"), justify="right" if name.startswith("#") else "left", no_wrap=not last, overflow="fold")
+            made.add_column(
+                name.lstrip("#"), justify="right" if name.startswith("#") else "left", no_wrap=not last, overflow="fold"
+            )
         for row in rows:
             made.add_row(*(_cell(value) for value in row))
         self._console.print(made)

@@ -25,18 +25,22 @@ def show_candidate(terminal: Terminal, record: CandidateRecord) -> None:
     terminal.facts(
         [
             ("reward", record.reward),
-            *(fact for each in record.measured for fact in ((_named(each), each.score), ("", change(each.score, each.parent_score)))),
+            *(
+                fact
+                for each in record.measured
+                for fact in ((_named(each), each.score), ("", change(each.score, each.parent_score)))
+            ),
             ("parent", (row["parent_id"] or "none")[:8]),
             ("made", (row["harness_id"] or "nothing")[:8]),
-            ("tokens", f"{row['prompt_tokens']} → {row['completion_tokens']}" if row["completion_tokens"] is not None else None),
+            ("family", record.caused.family),
+            ("tokens", _tokens(row["prompt_tokens"], row["completion_tokens"])),
             ("ended", row["finish_reason"] if row["finish_reason"] != "stop" else None),
         ]
     )
     if row["error"] and not row["harness_id"]:
         terminal.line((f"{row['boundary']}:", "bold red"), row["error"])
     _changed(terminal, record)
-    terminal.title("The report that it answers")
-    terminal.text(record.report.text if record.report else None, absent="(no report led to it, or its text is not here)")
+    _caused(terminal, record)
     _reward(terminal, record)
     for each in record.measured:
         _measured(terminal, each)
@@ -44,6 +48,10 @@ def show_candidate(terminal: Terminal, record: CandidateRecord) -> None:
         for call in record.calls:
             terminal.title("All that the", call.row["role"], "read")
             show_messages(terminal, call.messages)
+
+
+def _tokens(asked: int | None, answered: int | None) -> str | None:
+    return None if answered is None else f"{'?' if asked is None else asked} → {answered}"
 
 
 def _named(each: Measured) -> str:
@@ -54,9 +62,35 @@ def _changed(terminal: Terminal, record: CandidateRecord) -> None:
     if record.after is not None:
         terminal.title("What it changed")
         show_diffs(terminal, record.diffs)
+        if record.caused.path:
+            terminal.line(
+                (f"One change of its round; all: hbench diff {record.row['parent_id'][:8]} {record.row['harness_id'][:8]}", "dim")
+            )
         return
     terminal.title("What the proposer said", ("and could not be laid on the parent", "dim"))
     terminal.text(record.response)
+
+
+def _caused(terminal: Terminal, record: CandidateRecord) -> None:
+    """The report, or the rollouts that a change of an evolver cites."""
+    if record.caused.cites:
+        terminal.title("It rests on what happened in")
+        terminal.table(
+            ("rollout", "#score"), [(rollout_address(key, 0, *found), score) for key, *found, score in record.caused.cites]
+        )
+        return
+    terminal.title(
+        "The report that it answers",
+        (
+            f"from hbench trace {record.caused.report.ran_key[:8]}"
+            if record.caused.report and record.caused.report.ran_key
+            else "",
+            "dim",
+        ),
+    )
+    terminal.text(
+        record.caused.report.text if record.caused.report else None, absent="(no report led to it, or its text is not here)"
+    )
 
 
 def _reward(terminal: Terminal, record: CandidateRecord) -> None:
@@ -77,21 +111,31 @@ def _measured(terminal: Terminal, each: Measured) -> None:
             rollout_address(each.step_key, each.candidate, one.question_id, one.repeat),
             one.before,
             one.score,
-            (one.failure, "red") if one.failure else ("gained", "green") if one.change > 0 else ("lost", "red") if one.change < 0 else "",
+            (one.failure, "red")
+            if one.failure
+            else ("gained", "green")
+            if one.change > 0
+            else ("lost", "red")
+            if one.change < 0
+            else "",
             one_line(one.error if one.failure else one.question, 90),
         )
         for one in shown
     ]
     terminal.table(("rollout", "#parent", "#score", "", "asked, or what went wrong"), rows)
     if len(each.tried) > len(shown):
-        terminal.line((f"and {len(each.tried) - len(shown)} more: hbench trace {candidate_address(each.step_key, each.candidate)}", "dim"))
+        terminal.line(
+            (f"and {len(each.tried) - len(shown)} more: hbench trace {candidate_address(each.step_key, each.candidate)}", "dim")
+        )
 
 
 def show_diffs(terminal: Terminal, diffs: Iterable[FileDiff]) -> None:
     """Changed places of each file, as `diff -u` has them."""
     found = list(diffs)
     for each in found:
-        terminal.line((f"{each.path}", "bold"), (each.fate, "dim"), (f"+{each.count('+')}", "green"), (f"-{each.count('-')}", "red"))
+        terminal.line(
+            (f"{each.path}", "bold"), (each.fate, "dim"), (f"+{each.count('+')}", "green"), (f"-{each.count('-')}", "red")
+        )
         for hunk in each.hunks:
             terminal.line((_place(hunk), "cyan"))
             for line in hunk:
@@ -134,7 +178,12 @@ def _edges(terminal: Terminal, title: str, found: Sequence[Edge], count: int) ->
     terminal.title(title, (f"{count} candidates" if count else "nothing", "dim"))
     if found:
         rows = [
-            (candidate_address(edge.step_key, edge.candidate), outcome(edge.outcome), (edge.other_id or "–")[:8], one_line(edge.explanation))
+            (
+                candidate_address(edge.step_key, edge.candidate),
+                outcome(edge.outcome),
+                (edge.other_id or "–")[:8],
+                one_line(edge.explanation),
+            )
             for edge in (found if terminal.whole else found[:TRIED])
         ]
         terminal.table(("candidate", "outcome", "other", "what it says of itself"), rows)

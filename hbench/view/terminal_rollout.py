@@ -118,7 +118,9 @@ def show_trajectory(terminal: Terminal, record: TrajectoryRecord, hide: str | No
     """Turn by turn: what the student wanted, what its reviewer did and why, what ran, what came back, what is trained."""
     _about(terminal, record.rollout, "Trajectory")
     row, hide = record.row, hide or record.hide
-    terminal.facts([("domain", row["domain"]), ("turns", row["turns"]), ("replaced", row["replaced"]), ("unreviewed", row["unreviewed"])])
+    terminal.facts(
+        [("domain", row["domain"]), ("turns", row["turns"]), ("replaced", row["replaced"]), ("unreviewed", row["unreviewed"])]
+    )
     _uses(terminal, record, hide)
     terminal.title("What the student was told")
     if record.head is None:

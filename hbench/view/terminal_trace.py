@@ -99,7 +99,13 @@ def _tree(terminal: Terminal, arm: Arm, found: Tree) -> None:
     terminal.title("Tree of harnesses:", f"{arm.arm}, {arm.family}, seed {arm.seed}")
     for each in found.rounds:
         kept = ("kept the parent", "dim") if each.kept_parent else ""
-        terminal.line(("●", "bold"), f"round {each.number} from {(each.parent_id or 'nothing')[:8]}", _score("score", each.score), _score("held out", each.held_out), kept)
+        terminal.line(
+            ("●", "bold"),
+            f"round {each.number} from {(each.parent_id or 'nothing')[:8]}",
+            _score("score", each.score),
+            _score("held out", each.held_out),
+            kept,
+        )
         for leaf in each.leaves:
             mark = ("├─◉" if leaf.chosen else "├─○", "bold green" if leaf.chosen else "")
             score: list[Cell] = [leaf.score, change(leaf.score, each.score)] if leaf.score is not None else []
@@ -130,9 +136,16 @@ def _rows(reading: Asked, terminal: Terminal, found: Named, wanted: Wanted) -> N
     narrowed += ["failure is not null"] if wanted.failed else []
     rows = rollouts_of(reading, narrowed, [found.id], wanted.most)
     count = reading.query(f"select count(*), avg(score) from rollouts where {' and '.join(narrowed)}", [found.id]).rows[0]
-    terminal.title("Rollouts", (f"{count[0]:,}", "dim"), _score("mean", count[1]), ("the lowest scores first" if rows else "", "dim"))
+    if not count[0] and found.sort == "step":
+        return
+    terminal.title(
+        "Rollouts", (f"{count[0]:,}", "dim"), _score("mean", count[1]), ("the lowest scores first" if rows else "", "dim")
+    )
     if rows:
-        terminal.table(("rollout", "harness", "#score", "", "#calls", "answer" if found.sort == "question" else "asked"), map(_rollout_row(found.sort), rows))
+        terminal.table(
+            ("rollout", "harness", "#score", "", "#calls", "answer" if found.sort == "question" else "asked"),
+            map(_rollout_row(found.sort), rows),
+        )
     if count[0] > len(rows):
         terminal.line((f"and {count[0] - len(rows):,} more (--last {count[0]} shows all)", "dim"))
 
@@ -154,7 +167,15 @@ def _candidates(reading: Asked, terminal: Terminal, step_key: str, wanted: Wante
         return
     count = reading.query("select count(*) from candidates where step_key = ?", [step_key]).rows[0][0]
     terminal.title("Candidates", (f"{count:,}", "dim"))
-    told = [(candidate_address(step_key, r["candidate"]), outcome(r["outcome"]), (r["harness_id"] or "–")[:8], one_line(r["explanation"])) for r in rows]
+    told = [
+        (
+            candidate_address(step_key, r["candidate"]),
+            outcome(r["outcome"]),
+            (r["harness_id"] or "–")[:8],
+            one_line(r["explanation"]),
+        )
+        for r in rows
+    ]
     terminal.table(("candidate", "outcome", "made", "what it says of itself"), told)
     if count > len(rows):
         terminal.line((f"and {count - len(rows):,} more (--last {count} shows all)", "dim"))

@@ -4,7 +4,8 @@ from dataclasses import dataclass
 
 from hbench.view.harness_tree import Leaf, Round, Tree
 
-LEFT, TOP, HEIGHT, FAILED, ROUND = 44, 14, 190, 30, 112  # pixels; FAILED: room below for edits that failed
+LEFT, TOP, HEIGHT, FAILED = 44, 14, 190, 30  # pixels; FAILED: room below for edits that failed
+ROUND, BESIDE = 112, 8  # a round's width, and that of one candidate more where a round has many
 
 
 @dataclass(frozen=True)
@@ -34,19 +35,18 @@ class Drawing:
 
 def drawing(tree: Tree) -> Drawing:
     """For an SVG of its width and height."""
-    low, high = _range(tree)
-    pen = _Pen(low, high)
+    pen = _Pen(*_range(tree), max((len(each.leaves) for each in tree.rounds), default=0))
     for at, each in enumerate(tree.rounds):
         pen.round(at, each, tree.rounds[at + 1] if at + 1 < len(tree.rounds) else None)
     failed = any(leaf.score is None for each in tree.rounds for leaf in each.leaves)
-    steps = [low + (high - low) * k / 4 for k in range(5)]
+    steps = [pen.low + (pen.high - pen.low) * k / 4 for k in range(5)]
     return Drawing(
-        width=LEFT + ROUND * len(tree.rounds) + 24,
+        width=LEFT + pen.width * len(tree.rounds) + 24,
         height=TOP + HEIGHT + (FAILED if failed else 0) + 22,
         dots=tuple(sorted(pen.dots, key=lambda dot: dot.sort in ("chosen", "parent", "last"))),
         lines=tuple(sorted(pen.lines, key=lambda line: line[4])),
         ticks=tuple((pen.y(score), f"{score:.2f}") for score in steps),
-        rounds=tuple((LEFT + ROUND * (at + 0.3), each.number) for at, each in enumerate(tree.rounds)),
+        rounds=tuple((LEFT + pen.width * (at + 0.3), each.number) for at, each in enumerate(tree.rounds)),
         failed_y=TOP + HEIGHT + FAILED - 8 if failed else None,
     )
 
@@ -62,8 +62,10 @@ def _range(tree: Tree) -> tuple[float, float]:
 class _Pen:
     """Draws round by round."""
 
-    def __init__(self, low: float, high: float):
+    def __init__(self, low: float, high: float, most: int):
+        """most: how many candidates a round has."""
         self.low, self.high = low, high
+        self.width = max(ROUND, BESIDE * most + 60)
         self.dots: list[Dot] = []
         self.lines: list[tuple[float, float, float, float, bool]] = []
 
@@ -74,9 +76,9 @@ class _Pen:
 
     def round(self, at: int, each: Round, after: Round | None) -> None:
         """The parent, its candidates, and the way to the next round's parent."""
-        x, y = LEFT + ROUND * at + 8, self.y(each.score)
+        x, y = LEFT + self.width * at + 8, self.y(each.score)
         self.dots.append(Dot(x, y, "parent", f"round {each.number}, parent: {_told(each.score)}", each.parent_id))
-        beyond = (LEFT + ROUND * (at + 1) + 8, self.y(after.score)) if after and after.score is not None else None
+        beyond = (LEFT + self.width * (at + 1) + 8, self.y(after.score)) if after and after.score is not None else None
         for place, leaf in enumerate(each.leaves):
             self._leaf((x, y), self._place(x, place, len(each.leaves)), leaf, beyond)
         if each.kept_parent and beyond:
@@ -84,8 +86,7 @@ class _Pen:
 
     def _place(self, x: float, place: int, of: int) -> float:
         """Candidates with equal scores stand beside each other."""
-        spread = min(44.0, 5.0 * (of - 1))
-        return x + ROUND * 0.6 + (spread * (place / (of - 1) - 0.5) if of > 1 else 0.0)
+        return x + self.width * 0.55 + BESIDE * (place - (of - 1) / 2)
 
     def _leaf(self, start: tuple[float, float], x: float, leaf: Leaf, beyond: tuple[float, float] | None) -> None:
         y = self.y(leaf.score)

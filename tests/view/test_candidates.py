@@ -12,7 +12,7 @@ from tests.view.told import ASKED, MADE, OTHER, PARENT, REPORT, SAID
 
 def test_it_knows_the_report_that_caused_it_and_its_reward(told_folder):
     record = candidate(Reading(told_folder), key("propose"), 0)
-    assert (record.report.text, record.response, record.chosen) == (REPORT, SAID, True)
+    assert (record.caused.report.text, record.response, record.chosen) == (REPORT, SAID, True)
     assert [(term.name, term.part) for term in record.terms] == [("task_score", 0.5), ("parsed", 0.1)]
     assert record.reward == pytest.approx(0.6)
 
@@ -36,7 +36,10 @@ def test_an_edit_that_failed_made_and_ran_nothing(told_folder):
 def test_the_tree_has_the_parent_both_candidates_and_where_it_went_on(told_folder):
     (only,) = tree(Reading(told_folder), (SPEC, "arm", "names", 0)).rounds
     assert (only.parent_id, only.score, only.next_id) == (PARENT.id, 0.5, MADE.id)
-    assert [(leaf.slot, leaf.harness_id, leaf.score, leaf.chosen) for leaf in only.leaves] == [(0, MADE.id, 0.5, True), (1, None, None, False)]
+    assert [(leaf.slot, leaf.harness_id, leaf.score, leaf.chosen) for leaf in only.leaves] == [
+        (0, MADE.id, 0.5, True),
+        (1, None, None, False),
+    ]
 
 
 def test_the_tree_is_drawn_inside_its_frame(told_folder):
@@ -58,12 +61,19 @@ def test_the_page_shows_hostile_words_as_text(told_page, name):
 
 def test_pages_link_down_and_up(told_page):
     told = told_page.get(f"/candidates/{key('propose')}/0").text
-    for address in (f"/rollouts/{key('score')}/0/{ASKED}/0", f"/rollouts/{key('parent')}/0/{ASKED}/0", f"/harnesses/{MADE.id}", f"/steps/{key('propose')}"):
+    for address in (
+        f"/rollouts/{key('score')}/0/{ASKED}/0",
+        f"/rollouts/{key('parent')}/0/{ASKED}/0",
+        f"/harnesses/{MADE.id}",
+        f"/steps/{key('propose')}",
+    ):
         assert f'href="{address}"' in told
         assert told_page.get(address).status == 200
 
 
-@pytest.mark.parametrize(("asked", "many"), [("", 2), ("outcome=applied", 1), ("round=0", 2), ("round=1", 0), ("parent=" + PARENT.id[:6], 2)])
+@pytest.mark.parametrize(
+    ("asked", "many"), [("", 2), ("outcome=applied", 1), ("round=0", 2), ("round=1", 0), ("parent=" + PARENT.id[:6], 2)]
+)
 def test_the_list_is_narrowed_by_its_address(told_page, asked, many):
     listed = told_page.get(f"/candidates?{asked}").text
     assert listed.count('<a class="mono" href="/candidates/') == many

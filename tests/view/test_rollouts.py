@@ -30,7 +30,9 @@ def test_what_adds_to_a_call_that_is_not_there_shows_what_is_new():
     assert found[0].sent is None and [m.content for m in found[1].messages] == ["c"]
 
 
-@pytest.mark.parametrize("sent", ['{"after": "x", "messages": [1]}', "[1, null]", '[{"role": 1}]', "not json", '"text"', "[" * 5000, "{}"])
+@pytest.mark.parametrize(
+    "sent", ['{"after": "x", "messages": [1]}', "[1, null]", '[{"role": 1}]', "not json", '"text"', "[" * 5000, "{}"]
+)
 def test_whatever_was_sent_can_be_shown(sent):
     assert all(isinstance(m.content, str) for c in told([call(sent, "A"), call(sent, "B")]) for m in c.messages)
 

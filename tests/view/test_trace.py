@@ -23,7 +23,9 @@ def said(reading, word=None, whole=False, terminal=False, **wanted):
     from rich.console import Console
 
     file = io.StringIO()
-    console = Console(file=file, width=160, highlight=False, markup=False, emoji=False, force_terminal=terminal, _environ={"TERM": "xterm"})
+    console = Console(
+        file=file, width=160, highlight=False, markup=False, emoji=False, force_terminal=terminal, _environ={"TERM": "xterm"}
+    )
     with reading.held() as held:
         trace(held, Terminal(whole, console), word, Wanted(**wanted))
     return file.getvalue()
@@ -65,8 +67,21 @@ def test_a_failed_edit_shows_what_was_said_and_why_it_failed(reading):
 
 def test_a_trajectory_shows_what_the_student_wanted_and_what_ran_instead(reading):
     told = said(reading, f"{key('act')[:8]}/{JOB[:8]}")
-    order = ["Turn 0 REPLACED", "rm names.txt", "why: it deletes", "checks that found something: no_delete", "by: checks/no_delete.py"]
-    order += ["asked for a verdict: 2 times", "cat names.txt", "zoe", "Turn 1 passed", "Turn 2 the reviewer had no say", "no say: budget"]
+    order = [
+        "Turn 0 REPLACED",
+        "rm names.txt",
+        "why: it deletes",
+        "checks that found something: no_delete",
+        "by: checks/no_delete.py",
+    ]
+    order += [
+        "asked for a verdict: 2 times",
+        "cat names.txt",
+        "zoe",
+        "Turn 1 passed",
+        "Turn 2 the reviewer had no say",
+        "no say: budget",
+    ]
     places = [told.index(each) for each in order]
     assert places == sorted(places)
     assert "31 tokens carry loss, 222 do not" in told
@@ -86,7 +101,10 @@ def test_a_long_text_is_cut_and_full_shows_all_of_it(reading):
 
 @pytest.mark.parametrize("name", ["propose", "propose_1", "score", "act"])
 def test_control_characters_are_shown_as_signs(reading, name):
-    for word in (key(name), *(f"{key(name)}/{q}" for q in (ASKED, JOB) if name in ("score", "act") and (q == JOB) == (name == "act"))):
+    for word in (
+        key(name),
+        *(f"{key(name)}/{q}" for q in (ASKED, JOB) if name in ("score", "act") and (q == JOB) == (name == "act")),
+    ):
         told = said(reading, word)
         assert not set(told) & {"\x1b", "\x07", "\b", "\u202e"}
     assert SHOWN in said(reading, f"{key('score')[:8]}/{ASKED[:8]}")

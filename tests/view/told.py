@@ -1,4 +1,4 @@
-"""A results folder made by hand: one round of adaptation, and one reviewed trajectory on its way to training, with hostile texts."""
+"""A results folder made by hand, with hostile texts: a round of adaptation, and a reviewed trajectory that is trained on."""
 
 import json
 from pathlib import Path
@@ -19,8 +19,9 @@ from hbench.store.part import StepRecord
 from tests.store.made import SPEC, key, put_run
 
 # What a page or a terminal would obey: a script, an image that fails, a colour, a title, a turned word, a backspace.
-HOSTILE = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">\x1b[31mred\x1b]0;owned\x07 \u202egnp.exe \b&lt;b&gt;"
-SHOWN = "␛[31mred␛]0;owned␇ ⟨U+202E⟩gnp.exe ␈"  # the same, as it is to be seen
+SCRIPT = "<script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\">"
+HOSTILE = SCRIPT + "\x1b[31mred\x1b]0;owned\x07 \u202egnp.exe \b&lt;b&gt;"
+SHOWN = "⟨ESC⟩[31mred⟨ESC⟩]0;owned⟨BEL⟩ ⟨U+202E⟩gnp.exe ⟨BS⟩"  # the same, as it is to be seen
 LONG = "x" * 1_000_000
 
 ASKED, OTHER, JOB, JOB_2 = ("a1" * 8, "a2" * 8, "b1" * 8, "b2" * 8)  # question ids
@@ -53,7 +54,9 @@ TURNS = (
 def put_told(folder: Path) -> Path:
     """The results folder, folded."""
     store = Store(folder)
-    plan = {"specs": [{"spec_digest": SPEC, "name": "told", "plan": "adaptation", "file": "specs/told.yaml", "point": {}, "text": ""}]}
+    plan = {
+        "specs": [{"spec_digest": SPEC, "name": "told", "plan": "adaptation", "file": "specs/told.yaml", "point": {}, "text": ""}]
+    }
     plan |= {table: [{"spec_digest": SPEC, **row} for row in rows] for table, rows in _plan().items()}
     store.put_plan(SPEC, plan)
     for name, (kind, rows, params, value) in _steps().items():
@@ -92,7 +95,9 @@ def _plan() -> dict[str, list[dict[str, Any]]]:
             for name, (purpose, t, slot) in labels.items()
         ],
         "plan_edges": [
-            {"step_id": name, "input": f"from_{other}", "from_step_id": other} for name, others in reads.items() for other in others
+            {"step_id": name, "input": f"from_{other}", "from_step_id": other}
+            for name, others in reads.items()
+            for other in others
         ],
     }
 
@@ -110,10 +115,20 @@ def _steps() -> dict[str, tuple[str, dict, dict, Any]]:
         "parent": ("evaluate", _rollouts(PARENT, [0.0, 1.0]), {}, None),
         "score": ("evaluate", _rollouts(MADE, [1.0, 0.0], HOSTILE), {}, None),
         "reward": ("reward", {"reward_terms": [dict(zip(("term", "value", "weight"), term)) for term in terms]}, {}, None),
-        "select": ("select", {"selections": [{"rule": "best_candidate", "parent_id": PARENT.id, "chosen_id": MADE.id}]}, {}, {"slot": 0}),
+        "select": (
+            "select",
+            {"selections": [{"rule": "best_candidate", "parent_id": PARENT.id, "chosen_id": MADE.id}]},
+            {},
+            {"slot": 0},
+        ),
         "act": ("act", _acted(), {}, None),
         "keep": ("keep_trajectories", {"kept_trajectories": [kept, dropped]}, {}, None),
-        "rows": ("trajectory_rows", {"kept_trajectories": [kept | {"tokens_trained": 31, "tokens_masked": 222}]}, {"hide": "voice"}, None),
+        "rows": (
+            "trajectory_rows",
+            {"kept_trajectories": [kept | {"tokens_trained": 31, "tokens_masked": 222}]},
+            {"hide": "voice"},
+            None,
+        ),
     }
 
 
@@ -122,7 +137,12 @@ def _text(text: str) -> dict[str, str]:
 
 
 def _candidate(made: Harness | None, said: str, outcome: str) -> dict[str, list[dict]]:
-    row = {"parent_id": PARENT.id, "harness_id": made.id if made else None, "response_digest": text_digest(said), "outcome": outcome}
+    row = {
+        "parent_id": PARENT.id,
+        "harness_id": made.id if made else None,
+        "response_digest": text_digest(said),
+        "outcome": outcome,
+    }
     row |= {"explanation": said if made else "", "parsed": bool(made), "applied": bool(made), "finish_reason": "stop"}
     row |= {} if made else {"boundary": "parse", "error": f"no block in {HOSTILE}"}
     harnesses = harness_rows(PARENT) + (harness_rows(made) if made else [])
@@ -141,7 +161,15 @@ def _rollouts(harness: Harness, scores: list[float], error: str = "") -> dict[st
         rollout = Rollout(harness.id, question, 0, f"It is {HOSTILE}", {"score": score}, True, events=(call,))
         for table, some in rollout_rows(rollout, "score").items():
             rows.setdefault(table, []).extend(some)
-        rows["questions"].append({"question_id": question, "content_id": question, "family": "names", "text": f"What is it? {HOSTILE}", "answer": HOSTILE})
+        rows["questions"].append(
+            {
+                "question_id": question,
+                "content_id": question,
+                "family": "names",
+                "text": f"What is it? {HOSTILE}",
+                "answer": HOSTILE,
+            }
+        )
         if error and not score:
             rows["rollouts"][-1] |= {"failure": "error", "boundary": "harness", "error": error}
     rows["texts"] = list({row["digest"]: row for row in rows["texts"]}.values())
@@ -153,7 +181,9 @@ def _acted() -> dict[str, list[dict]]:
     lived = Trajectory(JOB, 0, HEAD, TURNS)
     reviewer = [{"role": "system", "content": "You review."}, {"role": "user", "content": "Turn 0"}]
     talk = Event("lm", reviewer, '{"decision": "replace"}', role="reviewer")
-    later = Event("lm", {"after": 3, "messages": [{"role": "user", "content": "Turn 1"}]}, '{"decision": "pass"}', role="reviewer")
+    later = Event(
+        "lm", {"after": 3, "messages": [{"role": "user", "content": "Turn 1"}]}, '{"decision": "pass"}', role="reviewer"
+    )
     events = []
     for number, turn in enumerate(TURNS):
         events.append(Event("lm", [m.to_json() for m in lived.seen(number)], turn.proposal, role="student", finish_reason="stop"))
@@ -163,7 +193,9 @@ def _acted() -> dict[str, list[dict]]:
     whole = Acted(Rollout(PARENT.id, JOB, 0, "Sorted.", {"score": 1.0}, True, events=tuple(events)), lived)
     alone = Trajectory(JOB_2, 0, HEAD, (Turn("Done.", "pass", "Done."),))
     short = Acted(Rollout(PARENT.id, JOB_2, 0, "Done.", {"score": 0.0}, True), alone)
-    rows: dict[str, list[dict]] = {"questions": [{"question_id": JOB, "content_id": JOB, "family": "names", "text": "Sort names.txt."}]}
+    rows: dict[str, list[dict]] = {
+        "questions": [{"question_id": JOB, "content_id": JOB, "family": "names", "text": "Sort names.txt."}]
+    }
     for acted in (whole, short):
         for table, some in acted_rows(acted, "score", "files").items():
             rows.setdefault(table, []).extend(some)
