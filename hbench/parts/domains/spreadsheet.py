@@ -2,8 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache
-from importlib.metadata import PackageNotFoundError, version
+from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
@@ -11,6 +10,7 @@ from pydantic import Field
 from hbench.core import libreoffice, recalculation
 from hbench.core.digest import Json, derive_seed
 from hbench.core.failure import Failure, GradeFailure, HbenchError
+from hbench.core.installed import installed_version
 from hbench.core.question import Question
 from hbench.core.trajectory import Work
 from hbench.parts.domains import _sheet_cells, _sheet_questions
@@ -65,7 +65,7 @@ class Spreadsheet(Part):
     def versions(self) -> Mapping[str, str]:
         """`absent` where the tasks are not there: a plan can be made without them, not run."""
         computed = {"libreoffice": libreoffice.version()} if self.recalculate == "libreoffice" else {}
-        return {"openpyxl": _installed("openpyxl"), "tasks": self._digest(), **computed}
+        return {"openpyxl": installed_version("openpyxl"), "tasks": self._digest(), **computed}
 
     def questions(self, start: int, stop: int, seed: int) -> list[Question]:
         """Questions `start` to `stop` in the order that `seed` gives, fewer where they end; the authored have no end.
@@ -73,7 +73,7 @@ class Spreadsheet(Part):
         answer: {"cases": [{"case", "areas", "cells": place -> right value}]}. meta: task, sort, inputs (case, path, digest),
         untouched, unsettled, left_out (see `_sheet_questions.look_at`). Raises HbenchError without tasks or openpyxl.
         """
-        if _installed("openpyxl") == "absent":
+        if installed_version("openpyxl") == "absent":
             raise HbenchError("the domain spreadsheet needs openpyxl: pip install 'hbench[sheets]'")
         source = self._source()
         if isinstance(source, AuthoredTasks):
@@ -187,11 +187,3 @@ def _looked_at(source: TaskFolder | AuthoredTasks, contents: str, task: Task) ->
 def _ordered(source: TaskFolder, contents: str, seed: int) -> tuple[Task, ...]:
     """By a digest of seed and task, so that the order of the file does not count."""
     return tuple(sorted(source.tasks(), key=lambda task: (derive_seed("spreadsheet", seed, task.id), task.id)))
-
-
-@cache
-def _installed(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "absent"

@@ -2,8 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
-from importlib.metadata import PackageNotFoundError, version
+from functools import lru_cache
 from pathlib import Path
 from typing import ClassVar, Literal
 
@@ -12,6 +11,7 @@ from pydantic import Field
 from hbench.core.digest import derive_seed
 from hbench.core.extraction import tagged_answer
 from hbench.core.failure import HbenchError
+from hbench.core.installed import installed_version
 from hbench.core.question import Question
 from hbench.core.thinking import after_thinking
 from hbench.core.trajectory import Work
@@ -65,7 +65,7 @@ class Uspto(Part):
 
     def versions(self) -> Mapping[str, str]:
         """Digest of the file, `absent` where it is not there: a plan can be made without it, not run."""
-        return {"rdkit": _installed("rdkit"), "reactions": self._digest()}
+        return {"rdkit": installed_version("rdkit"), "reactions": self._digest()}
 
     def questions(self, start: int, stop: int, seed: int) -> list[Question]:
         """Questions `start` to `stop` in the order that `seed` gives, fewer where they end.
@@ -73,7 +73,7 @@ class Uspto(Part):
         answer: the reactants in canonical form. meta: class, source_id, gold_score (0.0 where RDKit cannot read the
         reactants). Raises HbenchError when the file is not there, is broken or has no such reaction, or without RDKit.
         """
-        if _installed("rdkit") == "absent":
+        if installed_version("rdkit") == "absent":
             raise HbenchError("the domain uspto needs RDKit: pip install 'hbench[chemistry]'")
         pool = _Pool(self._file(), self._digest(), self.split, self.balanced)
         order = _ordered(pool, seed)
@@ -174,11 +174,3 @@ def _ordered(pool: _Pool, seed: int) -> tuple[Reaction, ...]:
         ranked.append((met[reaction.number], reaction.number, reaction))
         met[reaction.number] += 1
     return tuple(reaction for *_, reaction in sorted(ranked, key=lambda rank: rank[:2]))
-
-
-@cache
-def _installed(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "absent"

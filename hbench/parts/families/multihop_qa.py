@@ -3,8 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import cache, lru_cache
-from importlib.metadata import PackageNotFoundError, version
+from functools import lru_cache
 from typing import Any, ClassVar, Literal
 
 from pydantic import Field
@@ -12,6 +11,7 @@ from pydantic import Field
 from hbench.core.corpus import CorpusSource
 from hbench.core.digest import derive_seed
 from hbench.core.failure import HbenchError
+from hbench.core.installed import installed_version
 from hbench.core.question import Question
 from hbench.parts.families import _em_f1, _qa_files
 from hbench.parts.families._qa_rows import QaRow
@@ -64,7 +64,7 @@ class MultihopQa(Part):
     def versions(self) -> Mapping[str, str]:
         """Digests of what is read, `absent` where a file is not there: a plan can be made without it, not run."""
         read = {"questions": _digest_of(self._source), "corpus": _digest_of(self.corpus)}
-        return {**read, "bm25s": _installed("bm25s")}
+        return {**read, "bm25s": installed_version("bm25s")}
 
     def questions(self, start: int, stop: int, seed: int) -> list[Question]:
         """Questions `start` to `stop` in the order that `seed` gives, fewer where they end.
@@ -156,12 +156,4 @@ def _digest_of(find: Callable[[], Any]) -> str:
     try:
         return find().digest[:16]
     except HbenchError:
-        return "absent"
-
-
-@cache
-def _installed(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
         return "absent"
