@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hbench.cli import about, compare, exhibits, published, results, specs, trace, view
+from hbench.cli import about, authoring, compare, exhibits, published, results, specs, trace, view
 
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # we use none, and looking for them takes 30 ms
 
@@ -28,6 +28,7 @@ def every(parts: Annotated[list[Path] | None, typer.Option(help="A folder with p
 
 
 for command in (
+    authoring.new,
     specs.check,
     specs.plan,
     specs.run,
@@ -45,6 +46,7 @@ for command in (
     about.doctor,
 ):
     app.command()(command)
+app.command("eval")(authoring.eval_)
 app.command("import")(published.import_)
 app.add_typer(published.model_app, name="model")
 app.add_typer(results.db_app, name="db")

@@ -4,7 +4,7 @@ import gc
 import os
 import sys
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -61,16 +61,16 @@ def run(
     from hbench.spec import load
 
     points = [point.only(arm) if arm else point for point in load(spec, overrides or [])]
-    result = execute(points, Options(results, limit, retry_failed, quiet))
+    tell(execute(points, Options(results, limit, retry_failed, quiet)), quiet)
+
+
+def tell(result: Any, quiet: bool) -> None:
+    """How a run ended. Raises Exit where it did not finish."""
+    from hbench.runtime.record import command_line
+
     if quiet:  # else each was told when it happened
         for error in dict.fromkeys(result.errors):
             typer.echo(error.splitlines()[-1], err=True)
-    _tell(result)
-
-
-def _tell(result) -> None:
-    from hbench.runtime.record import command_line
-
     counts = ", ".join(f"{n} {status}" for status, n in sorted(result.statuses.items())) or "nothing to do"
     typer.echo(f"{result.outcome} in {result.seconds:.1f} s: {counts}  (run {', '.join(result.run_ids[:3])})", err=True)
     if result.folded:

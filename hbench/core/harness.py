@@ -38,6 +38,25 @@ class Harness:
         return Harness({path: tidy_source(text) for path, text in self.files.items()})
 
 
+def no_entry(source: str) -> str:
+    """Why a file cannot be called as a harness, or "". source: Python that parses. Nothing of it is run."""
+    body = parse(source).body
+    entry = next((node for node in reversed(body) if isinstance(node, ast.FunctionDef) and node.name == "run"), None)
+    if entry is not None:
+        given = entry.args
+        taken = len(given.posonlyargs) + len(given.args)
+        fits = taken - len(given.defaults) <= 2 and (taken >= 2 or given.vararg)
+        return "" if fits else f"line {entry.lineno}: run is called with two values, question and tools"
+    bound = any(_binds_run(node) for node in ast.walk(ast.Module(body, [])))
+    return "" if bound else "it has no function run(question, tools)"
+
+
+def _binds_run(node: ast.AST) -> bool:
+    """Also inside an `if`, by an import, or by an assignment."""
+    names = {getattr(node, "name", None), getattr(node, "asname", None), getattr(node, "id", None)}
+    return "run" in names or (isinstance(node, ast.alias) and node.name == "*")
+
+
 def tidy_source(text: str) -> str:
     """`text` with LF line ends, no trailing blanks and one final newline, where that changes no meaning.
 

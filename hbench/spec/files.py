@@ -9,7 +9,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, WithJsonSchema
 
 from hbench.core.digest import Json
 from hbench.core.failure import HbenchError
-from hbench.core.harness import ENTRY, Harness
+from hbench.core.harness import ENTRY, Harness, no_entry
 from hbench.core.places import find_file, roots
 from hbench.core.syntax import parse
 from hbench.spec.block import wrong
@@ -86,6 +86,8 @@ def read_harness(name: str) -> HarnessSource:
     except (SyntaxError, ValueError, RecursionError) as error:
         line = f"line {error.lineno}: " if isinstance(error, SyntaxError) and error.lineno else ""
         raise wrong(f"{name} is not Python: {line}{getattr(error, 'msg', error)}") from None
+    if lacking := no_entry(text):
+        raise wrong(f"{name} is no harness: {lacking}", "harnesses/seed.py is one to begin with")
     return HarnessSource(name=name, digest=Harness.of(text).id, text=text)
 
 

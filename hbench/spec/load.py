@@ -70,7 +70,13 @@ def load(path: Path | str, overrides: Sequence[str] = ()) -> list[Spec]:
     problems = [*line.problems, *problems]
     if not all(source.readable for source in line.sources):
         raise SpecError(problems)
-    specs = _points(tree, line.sources[-1].file, problems)
+    return specs_of(tree, line.sources[-1].file, problems)
+
+
+def specs_of(tree: Tree, file: str, known: Sequence[Problem] = ()) -> list[Spec]:
+    """The specs of a tree that is laid together. known: what is wrong with it already. Raises SpecError."""
+    problems = list(known)
+    specs = _points(tree, file, problems)
     if problems:
         raise SpecError(problems)
     return _named_apart(specs)

@@ -1,9 +1,10 @@
 """A harness and its identity."""
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hbench.core.harness import Harness, tidy_source
+from hbench.core.harness import Harness, no_entry, tidy_source
 
 PROGRAM = "def run(question, tools):\n    return ''\n"
 
@@ -22,6 +23,25 @@ def test_blanks_inside_a_string_are_kept_and_tell_harnesses_apart():
     text = 'PROMPT = """a  \nb"""\n' + PROGRAM
     assert tidy_source(text) == text
     assert Harness.of(text).id != Harness.of(text.replace("a  \n", "a\n")).id
+
+
+@pytest.mark.parametrize(
+    "source",
+    [PROGRAM, "def run(*all): ...", "def run(q, tools, depth=3): ...", "run = print", "from x import solve as run", "from x import *",
+     "if True:\n    def run(q, t): ...", "class run: ..."],
+)  # fmt: skip
+def test_what_can_be_called_as_a_harness_passes(source):
+    assert no_entry(source) == ""
+
+
+@pytest.mark.parametrize("source", ["", "def answer(question, tools): ...", "x = 'run'", "def walk():\n    return running"])
+def test_a_file_without_run_is_no_harness(source):
+    assert no_entry(source) == "it has no function run(question, tools)"
+
+
+@pytest.mark.parametrize("source", ["x = 1\ndef run(question): ...", "x = 1\ndef run(question, tools, more): ...", "x = 1\ndef run(): ..."])
+def test_run_takes_a_question_and_tools(source):
+    assert no_entry(source) == "line 2: run is called with two values, question and tools"
 
 
 def test_the_id_is_sixteen_hex_digits():

@@ -154,6 +154,14 @@ def test_a_harness_that_is_not_python_is_said_with_its_line(project):
     )
 
 
+def test_a_file_that_is_no_harness_is_said_before_anything_runs(project):
+    project.write("specs/harnesses/idea.py", "def answer(question):\n    return question\n")
+    assert project.problems(EXTENDS + "harness: harnesses/idea.py\n") == (
+        "specs/mine.yaml:2:1: harness: harnesses/idea.py is no harness: it has no function run(question, tools) "
+        "(harnesses/seed.py is one to begin with)"
+    )
+
+
 def test_a_prompt_with_a_fault_is_said_at_the_spec_that_names_it(project):
     project.write("prompts/report/bad.j2", "{# variables: score #}\n{{ scroe }}\n")
     assert project.problems(EXTENDS + "report: {prompt: report/bad}\n") == (
