@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE =
 # Where the slices of real multi-hop questions lie; without them `make qa` leaves that part out.
 HBENCH_DATA ?= ../shared/data
 
-.PHONY: install appworld quickstart qa train-smoke distil-smoke exhibits test unit fault test-sheets bench clean
+.PHONY: install appworld quickstart qa train-smoke distil-smoke exhibits test unit fault test-sheets test-view bench clean
 
 install: .venv/.installed
 
@@ -88,6 +88,15 @@ test-sheets: install
 	$(HAS_LIBREOFFICE) || { $(APT) update && $(APT) install -y --no-install-recommends libreoffice-calc fonts-dejavu-core; } \
 	  || { echo "LibreOffice (Calc) is not here and could not be installed: install it by hand, from your system's packages or https://www.libreoffice.org, then run make test-sheets again"; exit 1; }
 	HBENCH_NEEDS_LIBREOFFICE=1 .venv/bin/python -m pytest -vv -rs $(SHEET_TESTS)
+
+# The web page in a real browser: a test that cannot have Chromium fails. It is installed where it is missing (400 MB) and
+# apt-get is there. HBENCH_PICTURES=FOLDER keeps a picture of every page, in light and dark, wide and narrow.
+HAS_CHROMIUM = { command -v chromium || command -v chromium-browser || command -v google-chrome; } >/dev/null
+
+test-view: install
+	$(HAS_CHROMIUM) || { $(APT) update && $(APT) install -y --no-install-recommends chromium fonts-dejavu-core; } \
+	  || { echo "Chromium is not here and could not be installed: install it by hand, from your system's packages, then run make test-view again"; exit 1; }
+	HBENCH_NEEDS_CHROMIUM=1 .venv/bin/python -m pytest -vv -rs tests/view
 
 bench: install
 	.venv/bin/python tests/bench/overhead.py

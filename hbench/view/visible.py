@@ -1,4 +1,4 @@
-"""Text that a model wrote, made harmless to look at: what a terminal or a browser would obey is shown as a sign."""
+"""Text that a model wrote, made harmless to look at: what a terminal or a browser would obey is named."""
 
 import re
 
@@ -6,13 +6,14 @@ import re
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u2069\ufeff\ufff9-\ufffb\U000e0000-\U000e007f]")
 
 
+_NAMES = "NUL SOH STX ETX EOT ENQ ACK BEL BS HT LF VT FF CR SO SI DLE DC1 DC2 DC3 DC4 NAK SYN ETB CAN EM SUB ESC FS GS RS US".split()
+
+
 def visible(text: object) -> str:
-    """`text` with control characters as signs: ESC becomes ␛, others their code in brackets. Line ends stay."""
+    """`text` with control characters named: ESC becomes ⟨ESC⟩, others their name or code. Line ends stay."""
     return _OBEYED.sub(_sign, str(text).replace("\r\n", "\n"))
 
 
 def _sign(found: re.Match) -> str:
     code = ord(found[0])
-    if code < 0x20:
-        return chr(0x2400 + code)
-    return "␡" if code == 0x7F else f"⟨U+{code:04X}⟩"
+    return f"⟨{_NAMES[code]}⟩" if code < len(_NAMES) else "⟨DEL⟩" if code == 0x7F else f"⟨U+{code:04X}⟩"

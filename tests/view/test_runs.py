@@ -103,7 +103,7 @@ def test_names_with_markup_are_shown_as_text(tmp_path):
     made.put_run(store, ["a"])
     with served(folded(store)) as page:
         text = page.get("/runs").text + page.get(f"/runs/{made.RUN}").text
-    assert "<img" not in text and "&lt;img src=x onerror=alert(1)&gt;␛[31m" in text
+    assert "<img" not in text and "&lt;img src=x onerror=alert(1)&gt;⟨ESC⟩[31m" in text
 
 
 def test_a_failed_step_is_shown_with_its_error(tmp_path):
