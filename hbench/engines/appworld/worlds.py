@@ -14,7 +14,7 @@ from hbench.engines.appworld.world import World
 from hbench.engines.appworld.zygotes import EngineZygote, Job, once, start_engine
 
 MOST = 64  # worlds at once; each has some 100 MB of its own, and one more rollout waits here
-JUDGE_CPU_S = 120.0  # a second does; what is evaluated are statements of a process that may have been the student's
+JUDGE_CPU_S = 300.0  # some seconds do; what is evaluated are statements of a process that may have been the student's
 IDLE_S = 60.0  # loading anew takes ten seconds of CPU time
 _of_loop: weakref.WeakKeyDictionary = weakref.WeakKeyDictionary()  # asyncio loop -> root -> Worlds
 

@@ -83,7 +83,8 @@ SQLModel.db.tracker.changes.append([never, [], False])
 
 def test_forged_changes_that_never_end_cost_their_own_rollout_alone(monkeypatch):
     """They would run half an hour where the tests are."""
-    monkeypatch.setattr(worlds, "JUDGE_CPU_S", 3.0)
+    assert played(first("count")[0], "print(1)")[1] == ["1\n"]  # from now on its untouched world is known to be sound
+    monkeypatch.setattr(worlds, "JUDGE_CPU_S", 10.0)
     found, said = played(first("count")[0], FORGED)
     assert "its process ended by itself" in found["trouble"], (found, said)
-    assert played(first("count")[0], "print(1)")[1] == ["1\n"]
+    assert not played(first("count")[0], "print(1)")[0]["success"]
