@@ -64,6 +64,11 @@ class RolloutRecord:
     is_trajectory: bool
 
     @property
+    def is_silent(self) -> bool:
+        """There are calls, and no word of any of them: a bundle without event_texts."""
+        return bool(self.calls) and all(call.sent is None and call.received is None for call in self.calls)
+
+    @property
     def unrecorded(self) -> int:
         """Calls that it made and whose rows are not there."""
         return max(0, (self.row["calls"] or 0) - len(self.calls))

@@ -32,8 +32,10 @@ def show_rollout(terminal: Terminal, record: RolloutRecord) -> None:
     terminal.title("Calls", (f"{len(record.calls)}", "dim"))
     if record.unrecorded:
         terminal.text(None, absent=f"({record.unrecorded} calls have no rows here: the bundle was exported without them)")
+    if record.is_silent:
+        terminal.text(None, absent="(what was sent and what came back is not here: the bundle was exported without event_texts)")
     for call in record.calls:
-        show_call(terminal, call)
+        show_call(terminal, call, record.is_silent)
 
 
 def _about(terminal: Terminal, record: RolloutRecord, sort: str) -> None:
@@ -76,13 +78,17 @@ def show_places(terminal: Terminal, places: Sequence[Place], most: int = 3) -> N
         terminal.line((f"and {len(places) - most} more", "dim"))
 
 
-def show_call(terminal: Terminal, call: Call) -> None:
-    """What was sent, and what came back."""
+def show_call(terminal: Terminal, call: Call, silent: bool = False) -> None:
+    """What was sent, and what came back. silent: neither, only what it cost."""
     row = call.row
     cost = f"{row['prompt_tokens']} → {row['completion_tokens']} tokens, " if row["kind"] == "lm" else ""
     ended = (row["finish_reason"], "yellow") if row["finish_reason"] not in ("", "stop", None) else ""
     time = "reused" if row["reused"] else span(row["seconds"])
-    terminal.title(f"{row['position']} {row['kind']}", (row["role"] or "", "cyan"), (cost + time, "dim"), ended)
+    told = (f"{row['position']} {row['kind']}", (row["role"] or "", "cyan"), (cost + time, "dim"), ended)
+    if silent:
+        terminal.line(*told)
+        return
+    terminal.title(*told)
     if row["kind"] == "lm" and call.sent is not None:
         if call.known:
             terminal.line((f"{call.known} messages as in the call before, then", "dim"))

@@ -5,7 +5,9 @@ import pytest
 from hbench.view.reading import Reading
 from hbench.view.rollout import rollout, told
 from tests.store.made import key
+from tests.view.served import served
 from tests.view.told import ASKED, JOB, OTHER, PARENT
+from tests.world import World
 
 
 def call(sent, received, role="student", kind="lm"):
@@ -69,6 +71,16 @@ def test_the_list_is_narrowed_by_its_address(told_page, asked, many):
     assert listed.status == 200
     body = listed.text.split("<tbody>")[1].split("</tbody>")[0]
     assert body.count("<tr>") == max(many, 1) and ("None are like that" in body) == (many == 0)
+
+
+def test_a_bundle_without_texts_of_events_says_so_once(toy):
+    World(toy.parent).hbench("export", "toy", "--name", "bare", "--without", "event_texts")
+    bare = Reading(toy / "published" / "bare")
+    key = bare.query("select step_key, candidate, question_id, repeat from rollouts where calls > 0 order by all limit 1").rows[0]
+    assert rollout(bare, *key).is_silent
+    with served(bare.folder) as page:
+        told = page.get("/rollouts/{}/{}/{}/{}".format(*key)).text
+    assert told.count("is not here: the bundle was exported without event_texts") == 1 and "This text is not here" not in told
 
 
 def test_an_address_that_makes_no_sense_is_said_and_is_no_bug(told_page):
