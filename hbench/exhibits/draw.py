@@ -21,6 +21,8 @@ WIDTH_IN, LEGEND_LINE_IN = 3.4, 0.17
 PANEL_IN = {1: 2.1, 2: 1.9, 3: 1.6}  # the height of each, by how many there are
 LOW_PANEL_IN = 1.25  # of more
 LETTERS = 40  # of names that stand abreast below an axis; more are written slanted
+BAR: Mapping[str, Any] = {"linewidth": 0.8, "alpha": 0.7, "marker": "_", "markersize": 4}  # an interval
+PAPER = ", paper"  # behind the name of what is the paper's
 MARKED = 12  # dots of a curve that all have a marker; of longer curves about so many do
 APART = 0.5  # the width within which the series of one name stand side by side
 STYLE: Mapping[str, Any] = {
@@ -64,6 +66,7 @@ def _fill(canvas: Any, plot: "Plot") -> None:
     handles: dict[str, Any] = {}
     for axis, panel in zip(axes, plot.panels, strict=False):
         handles |= _panel(axis, panel, _offsets(plot) if plot.x_names else None)
+    handles = _without_twins(handles)
     for axis, panel in zip_longest(axes, plot.panels):
         axis.set_ylabel((panel and panel.y_label) or plot.y_label)
         _ticks(axis, plot)
@@ -92,6 +95,16 @@ def _ticks(axis: Any, plot: "Plot") -> None:
         axis.xaxis.set_major_formatter(EngFormatter(sep=""))  # 1.2M
 
 
+def _without_twins(handles: dict[str, Any]) -> dict[str, Any]:
+    """The same without the paper's where ours of that name are there: one entry says how those are drawn."""
+    from matplotlib.lines import Line2D
+
+    twins = {label for label in handles if label.endswith(PAPER) and label.removesuffix(PAPER) in handles}
+    kept = {label: handle for label, handle in handles.items() if label not in twins}
+    grey = {"color": "#6e6e6e", "linestyle": DASHES[1], "linewidth": 0.9, "marker": "o", "markerfacecolor": "white"}
+    return kept | ({"the paper's: hollow, thin": Line2D([], [], **grey)} if twins else {})
+
+
 def _slanted(plot: "Plot") -> bool:
     return sum(map(len, plot.x_names)) > LETTERS
 
@@ -112,7 +125,7 @@ def _panel(axis: Any, panel: "Panel", offsets: Mapping[int, float] | None) -> di
 
 
 def _curve(axis: Any, curve: "Curve", offsets: Mapping[int, float] | None) -> Any:
-    """A line through its dots; the interval as a band, or as a bar where a dot stands alone."""
+    """A line through its dots with its interval as a band; bars where dots stand alone."""
     colour, joined = COLOURS[curve.style % len(COLOURS)], offsets is None
     aside = 0.0 if offsets is None else offsets[curve.style]
     xs, ys = [dot.x + aside for dot in curve.dots], [dot.value for dot in curve.dots]
@@ -123,17 +136,22 @@ def _curve(axis: Any, curve: "Curve", offsets: Mapping[int, float] | None) -> An
         return axis.plot(xs, ys, **look)[0]
     known = [(x, dot) for x, dot in zip(xs, curve.dots, strict=True) if dot.low is not None and dot.high is not None]
     if len(known) > 1 and joined:
-        band = [[getattr(dot, end) for _, dot in known] for end in ("low", "high")]
-        axis.fill_between([x for x, _ in known], *band, color=colour, alpha=0.16, linewidth=0)
-    for x, dot in known:
-        axis.plot([x, x], [dot.low, dot.high], color=colour, linewidth=0.8, alpha=0.7, marker="_", markersize=4)
+        ends = [[getattr(dot, end) for _, dot in known] for end in ("low", "high")]
+        axis.fill_between([x for x, _ in known], *ends, facecolor=colour, alpha=0.13, linewidth=0)
+        for end in ends:
+            axis.plot([x for x, _ in known], end, color=colour, linewidth=0.5, alpha=0.6)
+    else:
+        for x, dot in known:
+            axis.plot([x, x], [dot.low, dot.high], color=colour, **BAR)
     return axis.plot(xs, ys, linestyle="-" if joined else "none", **look)[0]
 
 
 def _level(axis: Any, level: "Level") -> Any:
+    """A line across; its interval as a bar beside the panel, where it hides no curve."""
     at, place = level.at, level.style % len(LEVEL_COLOURS)
     colour = LEVEL_COLOURS[place]
     if at.low is not None and at.high is not None:
-        axis.axhspan(at.low, at.high, color=colour, alpha=0.08, linewidth=0)
+        aside = 1.02 + 0.025 * place
+        axis.plot([aside] * 2, [at.low, at.high], color=colour, transform=axis.get_yaxis_transform(), clip_on=False, **BAR)
     thin = {"linewidth": 0.7, "alpha": 0.7} if level.paper else {"linewidth": 1.1}
     return axis.axhline(at.value, color=colour, linestyle=DASHES[place], **thin)

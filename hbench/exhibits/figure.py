@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from hbench.exhibits.block import FigureBlock
 from hbench.exhibits.cells import MISSING, Cell
-from hbench.exhibits.draw import draw
+from hbench.exhibits.draw import PAPER, draw
 
 if TYPE_CHECKING:
     from hbench.exhibits.exhibit import Exhibit
@@ -156,7 +156,7 @@ def _curves(figure: FigureBlock, rows: Sequence[Row], panel: str, names: Sequenc
         if ours:
             yield Curve(label, style, ours)
         if theirs and figure.paper:
-            yield Curve(f"{label}, paper", style, theirs, paper=True)
+            yield Curve(label + PAPER, style, theirs, paper=True)
 
 
 def _dot(cell: Cell, x: float) -> Dot:
@@ -171,4 +171,4 @@ def _levels(figure: FigureBlock, rows: Sequence[Row]) -> Iterator[Level]:
         if cells and cells[-1].value is not None:
             yield Level(label, style, _dot(cells[-1], 0.0))
         if cells and cells[-1].paper_value is not None and figure.paper:
-            yield Level(f"{label}, paper", style, Dot(0.0, cells[-1].paper_value), paper=True)
+            yield Level(label + PAPER, style, Dot(0.0, cells[-1].paper_value), paper=True)
