@@ -10,8 +10,9 @@ from typing import Any
 from hbench.core.failure import HbenchError
 from hbench.core.published import BUNDLE
 from hbench.store.bundle import open_bundle
-from hbench.store.database import MAIN, fold
+from hbench.store.database import MAIN
 from hbench.store.query import Result, open_read_only
+from hbench.view.processes import fold_apart
 
 CATCH_UP_EVERY_S = 2.0
 CATCH_UP_WAIT_S = 0.25  # a page does not wait longer for a fold: it shows what there is
@@ -78,8 +79,8 @@ class Reading(Asked):
         """There is no database yet: nothing was ever run here."""
         return not self.is_bundle and not (self.folder / MAIN).exists()
 
-    def catch_up(self) -> None:
-        """Folds what has finished, now and then, on a thread of its own; waits for that a moment at most."""
+    def catch_up(self, wait_s: float = CATCH_UP_WAIT_S) -> None:
+        """Folds what has finished, now and then; waits at most so long for that."""
         if self.is_bundle:
             return
         with self._starting:
@@ -89,10 +90,10 @@ class Reading(Asked):
                 self._folding.start()
             folding = self._folding
         if folding is not None:
-            folding.join(CATCH_UP_WAIT_S)
+            folding.join(wait_s)
 
     def _fold(self) -> None:
-        fold(self.folder)
+        fold_apart(self.folder)
         self._caught_up_at = time.monotonic()
         self._folding = None
 

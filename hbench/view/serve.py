@@ -10,6 +10,7 @@ from hbench.view.app import application
 from hbench.view.reading import Reading
 
 HOST = "127.0.0.1"
+START_S = 3.0  # for what has finished to be folded in before the first page
 
 
 def serve(folder: Path, port: int, say: Callable[[str], Any]) -> None:
@@ -26,7 +27,9 @@ def server(folder: Path, bound: socket.socket) -> Any:
         import uvicorn
     except ImportError as lacking:
         raise HbenchError(f"the page needs {lacking.name}: pip install 'hbench[view]'") from None
-    app = application(Reading(folder), bound.getsockname()[1])
+    reading = Reading(folder)
+    reading.catch_up(START_S)
+    app = application(reading, bound.getsockname()[1])
     return uvicorn.Server(uvicorn.Config(app, log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=1))
 
 

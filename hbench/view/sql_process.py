@@ -1,16 +1,15 @@
 """Queries of the SQL box: each in a process of its own, which is ended when it takes too long."""
 
 import json
-import multiprocessing
 import signal
 import threading
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from hbench.core.failure import HbenchError
 from hbench.view import sql_asked
+from hbench.view.processes import context
 from hbench.view.sql_asked import Most
 
 BUSY = 4  # on a machine that a run keeps busy, a query may take so many times its seconds of processor time
@@ -46,8 +45,8 @@ def ask(folder: Path, sql: str, most: Most, exhibit: str | None = None) -> Answe
 
 
 def _told(asked: tuple[Path, str, Most, str | None]) -> bytes:
-    here, there = _context().Pipe(duplex=False)
-    process = _context().Process(target=sql_asked.work, args=(there, *asked), daemon=True)
+    here, there = context().Pipe(duplex=False)
+    process = context().Process(target=sql_asked.work, args=(there, *asked), daemon=True)
     process.start()
     most = asked[2]
     there.close()
@@ -66,11 +65,3 @@ def _told(asked: tuple[Path, str, Most, str | None]) -> bytes:
         process.kill()
         process.join()
         here.close()
-
-
-@cache
-def _context() -> Any:
-    """Processes are forked from one that has loaded what they need, and holds nothing else of this one."""
-    context = multiprocessing.get_context("forkserver")
-    context.set_forkserver_preload(["duckdb", "hbench.view.sql_asked"])
-    return context

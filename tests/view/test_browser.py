@@ -148,6 +148,7 @@ def test_a_run_that_goes_on_is_followed_without_loading_the_page_anew(browser, t
             row = {"run_id": made.RUN, "step_id": "a", "step_key": key("a"), "status": "ran", "seconds": 1.0}
             journal.append({"run_steps": [row], "runs": [begun | {"ended_at": "2026-01-02T00:00:00", "outcome": "finished"}]})
             opened.page.wait_for_selector("main:has-text('1 of 1 steps')")
+            assert "finished" in opened.page.inner_text("h1")
             assert opened.value("window.same") and opened.troubles == []
 
 
