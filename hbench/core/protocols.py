@@ -203,7 +203,7 @@ class Domain(Protocol):
         ...
 
     def collected(self, question: Question) -> tuple[str, ...]:
-        """Paths (fnmatch patterns) that are read back for grading when the rollout has ended."""
+        """Paths (fnmatch patterns) that are read back for grading when the rollout has ended, 64 MB of them at most."""
         ...
 
     def grade_names(self) -> tuple[str, ...]:

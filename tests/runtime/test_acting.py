@@ -7,6 +7,7 @@ import pytest
 from hbench.core.failure import StepError
 from hbench.core.message import LMError, Message, Reply
 from hbench.parts.part import build
+from hbench.steps import act_setting
 from tests.runtime.acting import SUM, Played, bash, play, question, told
 
 COPIED = [bash("cp in.txt out.txt"), "Done."]
@@ -155,3 +156,11 @@ def test_nothing_of_the_gold_answer_reaches_the_student():
 def test_a_text_that_is_no_utf8_does_not_stop_a_rollout():
     acted = play([bash(r"printf '\xff\xfe\n'"), bash("echo \ud800"), *COPIED])
     assert acted.rollout.grades["score"] == 1.0
+
+
+def test_more_than_can_be_graded_is_a_failure_of_the_rollout_and_not_of_this_process(monkeypatch):
+    """Files that are graded stand here five times over: one output of 200 MB took a gigabyte, and many rollouts go on at once."""
+    monkeypatch.setattr(act_setting, "MOST_COLLECTED_MB", 1)
+    failure = play([bash("head -c 2000000 /dev/zero > out.txt"), "Done."]).rollout.failure
+    assert (failure.boundary, failure.kind) == ("limits", "collected")
+    assert play(COPIED).rollout.failure is None

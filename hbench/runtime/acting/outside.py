@@ -59,7 +59,7 @@ async def act_outside(stage: OutsideStage, question: Question, repeat: int) -> A
         done, event = await _run(stage, question, folder)
         failure = _failure(done, stage)
         answer = None if failure else done.stdout.strip()
-        patterns, most = domain.collected(question), stage.setting.target.disk_mb << 20
+        patterns, most = domain.collected(question), stage.setting.target.most_collected
         files = {} if failure else await asyncio.to_thread(_collect, folder, patterns, most)
     finally:
         await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)

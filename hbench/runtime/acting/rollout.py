@@ -62,7 +62,7 @@ async def act_out(stage: Stage, question: Question, repeat: int) -> Acted:
         try:
             answer, failure = await acting.to_the_end()
             if failure is None:
-                work = Work(answer, await workspace.collect(domain.collected(question), stage.setting.target.disk_mb << 20))
+                work = Work(answer, await workspace.collect(domain.collected(question), stage.setting.target.most_collected))
         except LimitReached as over:  # what it leaves is too much
             failure = over.failure
         finally:
