@@ -7,11 +7,12 @@ from typing import Annotated, Any
 
 import typer
 
+from hbench.cli import complete
 from hbench.cli.options import Overrides, Results
 
 
 def new(
-    plan: Annotated[str, typer.Argument(help="adaptation, training, distillation or evaluation.")],
+    plan: Annotated[str, typer.Argument(help="adaptation, training, distillation or evaluation.", autocompletion=complete.plans)],
     name: Annotated[str | None, typer.Argument(help="Of the spec: it becomes specs/NAME.yaml. Default: my_PLAN.")] = None,
 ) -> None:
     """Write a commented starting spec, which runs as it is with the small embedded model."""
@@ -29,9 +30,9 @@ def new(
 
 
 def eval_(
-    harness: Annotated[str, typer.Argument(help="A Python file, its name under specs/, or a harness's id; on a domain: target, or a bank's folder.")],
-    family: Annotated[str, typer.Argument(help="A family or domain: a name such as maze or hotpotqa, KIND/NAME, or a block in braces.")],
-    model: Annotated[str, typer.Argument(help="A name under specs/models, NAME@URL of a server, published/BUNDLE/ADAPTER, or weights.")],
+    harness: Annotated[str, typer.Argument(help="A Python file, its name under specs/, or a harness's id; on a domain: target, or a bank's folder.", autocompletion=complete.harnesses)],
+    family: Annotated[str, typer.Argument(help="A family or domain: a name such as maze or hotpotqa, KIND/NAME, or a block in braces.", autocompletion=complete.families)],
+    model: Annotated[str, typer.Argument(help="A name under specs/models, NAME@URL of a server, published/BUNDLE/ADAPTER, or weights.", autocompletion=complete.models)],
     overrides: Overrides = None,
     limit: Annotated[int, typer.Option(min=1, help="How many questions.")] = 16,
     results: Results = Path("results"),

@@ -5,12 +5,13 @@ from typing import Annotated
 
 import typer
 
+from hbench.cli import complete
 from hbench.cli.options import Bundle, Results
 
 
 def exhibit(
-    name: Annotated[str | None, typer.Argument(help="An exhibit under specs/exhibits/; without one, they are listed.")] = None,
-    specs: Annotated[list[str] | None, typer.Argument(help="Specs whose rows count, in place of the exhibit's own.")] = None,
+    name: Annotated[str | None, typer.Argument(help="An exhibit under specs/exhibits/; without one, they are listed.", autocompletion=complete.exhibits)] = None,
+    specs: Annotated[list[str] | None, typer.Argument(help="Specs whose rows count, in place of the exhibit's own.", autocompletion=complete.exported)] = None,
     every: Annotated[bool, typer.Option("--all", help="Every exhibit, and results/exhibits/index.html with all of them.")] = False,
     spec: Annotated[bool, typer.Option("--spec", help="Make nothing: say which specs fill it, and what they cost at most.")] = False,
     results: Results = Path("results"),

@@ -6,9 +6,11 @@ from typing import Annotated
 
 import typer
 
-Arms = Annotated[list[str] | None, typer.Option("--arm", help="Only this arm; may be given several times.")]
-SpecFile = Annotated[str, typer.Argument(metavar="SPEC", help="A spec file, or its name under specs/.")]
-Bundle = Annotated[str | None, typer.Option("--bundle", help="Read results/published/NAME in place of the results.")]
+from hbench.cli import complete
+
+Arms = Annotated[list[str] | None, typer.Option("--arm", help="Only this arm; may be given several times.", autocompletion=complete.arms)]
+SpecFile = Annotated[str, typer.Argument(metavar="SPEC", help="A spec file, or its name under specs/.", autocompletion=complete.specs)]
+Bundle = Annotated[str | None, typer.Option("--bundle", help="Read results/published/NAME in place of the results.", autocompletion=complete.bundles)]
 Overrides = Annotated[list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Laid on last.")]
 Results = Annotated[Path, typer.Option("--results", help="The results folder.")]
 

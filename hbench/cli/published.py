@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from hbench.cli import complete
 from hbench.cli.options import Results
 
 model_app = typer.Typer(help="Take out what was trained.", no_args_is_help=True, rich_markup_mode=None)
@@ -12,7 +13,7 @@ model_app = typer.Typer(help="Take out what was trained.", no_args_is_help=True,
 
 def export(
     specs: Annotated[
-        list[str], typer.Argument(metavar="SPEC", help="Specs that were run, as `hbench run` takes them; with --duckdb also published/NAME.")
+        list[str], typer.Argument(metavar="SPEC", help="Specs that were run, as `hbench run` takes them; with --duckdb also published/NAME.", autocompletion=complete.exported)
     ],
     name: Annotated[str | None, typer.Option("--name", help="Of the bundle; default: the first spec's.")] = None,
     duckdb: Annotated[Path | None, typer.Option("--duckdb", help="Write this one file instead: tables, views and texts.")] = None,
