@@ -77,8 +77,9 @@ def test_every_kind_is_asked_equally_often(name, measured, jobs):
 def test_the_arms_are_those_that_the_study_compares_and_only_the_trained_ones_train(name):
     spec = load(name)[0]
     trained = [arm for arm, block in spec.arms.items() if block.train]
-    trains = ["distilled", "distilled_reviewed", "direct", *(["direct_h_star"] if name == TUNING else [])]
-    assert list(spec.arms) == ["base", "base_shots", "expert", "reviewed", "weak", *trains]
+    trains = ["distilled", "distilled_reviewed", "direct"] + (["direct_h_star"] if name == TUNING else [])
+    shots, weak = (["base_shots"], ["weak"]) if name == TUNING else ([], [])
+    assert list(spec.arms) == ["base", *shots, "expert", "reviewed", *weak, *trains]
     assert trained == trains
     outputs = compile(spec).outputs
     assert outputs["distilled/checkpoint"] == outputs["distilled_reviewed/checkpoint"] != outputs["direct/checkpoint"]
