@@ -20,7 +20,7 @@ from hbench.steps.harness import harness_rows
 from hbench.steps.run_setting import model_ref, model_row
 from hbench.steps.trained import trained
 
-VERSION = 1
+VERSION = 2
 
 
 def act(params: Json, inputs: Mapping[str, Artifact], services: Services) -> Output:
