@@ -1,6 +1,7 @@
 """Conversations of many turns: every accepted response is trained and nothing else, under real chat templates, or refused."""
 
 import re
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -94,6 +95,36 @@ def test_the_templates_of_likely_students_survive(name, talk):
 @given(talks())
 def test_a_template_that_writes_turns_one_by_one_gives_one_row(talk):
     assert check(chat(), talk) and len(chat().talk(talk)) == 1
+
+
+@cache
+def embedded_chat():
+    return Chat.of(ModelRef("student", "small", {"weights": "embedded/smollm2-135m-instruct"}))
+
+
+WIDE = st.text("ab \n\t`.é漢🙂\u200d", max_size=20)
+
+
+@pytest.mark.slow
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(WIDE, WIDE, st.tuples(st.integers(0, 20), st.integers(0, 20))), min_size=1, max_size=3))
+def test_a_real_tokenizer_trains_every_letter_but_those_that_are_hidden(drawn):
+    """The embedded model's: letters of several tokens, and tokens of several letters, of which a span may hide some."""
+    real = embedded_chat()
+    messages, hidden = turns("Sum."), {}
+    for said, told, span in drawn:
+        hidden[len(messages)] = [tuple(sorted(span))] if span[0] != span[1] else []
+        messages += [{"role": "assistant", "content": said}, {"role": "user", "content": told}]
+    trained = list(range(1, len(messages), 2))
+    (row,) = real.talk(Talk(messages[:-1], trained, hidden))
+    for place in trained:
+        labels = [label for label, at in zip(row.labels, row.places) if at == place]
+        read = real.tokenizer.decode([label for label in labels[:-1] if label != IGNORED], errors="ignore")
+        said, spans = messages[place]["content"], hidden[place]
+        seen = "".join(letter for at, letter in enumerate(said) if not any(start <= at < stop for start, stop in spans))
+        rest = iter(seen)
+        assert labels[-1] in real.ends.values() and (spans or read == said)
+        assert all(letter in rest for letter in read.replace("\ufffd", ""))
 
 
 def test_all_responses_are_trained_in_one_row():
