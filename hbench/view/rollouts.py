@@ -31,6 +31,7 @@ from rollouts as r
 left join trajectories as t on t.step_key = r.step_key and t.question_id = r.question_id and t.repeat = r.repeat
 """
 _OF_LABEL = f"r.step_key in (select done.step_key {PLACED} where {{}} = ?)"
+QUESTIONS = "select question_id, left(text, 160) from questions where question_id in (select unnest(?))"
 RESULTS = {
     "right": "r.score >= 1",
     "partly": "r.score > 0 and r.score < 1",
@@ -65,6 +66,7 @@ def rollouts(request: Any) -> Any:
         "rollouts.html",
         shown=found,
         where=places(reading, (row["step_key"] for row in found.rows)),
+        questions=dict(reading.query(QUESTIONS, [[row["question_id"] for row in found.rows]]).rows),
         choices=choices(reading, ("spec", "arm", "family", "purpose")),
         results=tuple(RESULTS),
         asked=asked,
