@@ -17,7 +17,9 @@ def tables() -> None:
 
 
 def kinds(
-    word: Annotated[str | None, typer.Argument(help="A plan, a sort, a kind, a step, or a block such as train.grpo.", autocompletion=complete.words)] = None,
+    word: Annotated[
+        str | None, typer.Argument(help="A plan, a sort, a kind, a step, or a block such as train.grpo.", autocompletion=complete.words)
+    ] = None,
 ) -> None:
     """Describe every part that a spec may name by `kind`, with its fields; or one kind, or any block of a spec."""
     from hbench.spec.kinds import describe, describe_kinds

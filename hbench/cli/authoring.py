@@ -10,6 +10,10 @@ import typer
 from hbench.cli import complete
 from hbench.cli.options import Overrides, Results
 
+HARNESS = "A Python file, its name under specs/, or a harness's id; on a domain: target, or a bank's folder."
+FAMILY = "A family or domain: a name such as maze or hotpotqa, KIND/NAME, or a block in braces."
+MODEL = "A name under specs/models, NAME@URL of a server, published/BUNDLE/ADAPTER, or weights."
+
 
 def new(
     plan: Annotated[str, typer.Argument(help="adaptation, training, distillation or evaluation.", autocompletion=complete.plans)],
@@ -26,13 +30,14 @@ def new(
         write_all((FOLDER / SCHEMA).parent, ExhibitBlock)
         typer.echo(f"written: {(FOLDER / SCHEMA).parent}/, by which editors complete and explain what you type")
     short = file.relative_to(FOLDER).with_suffix("").as_posix()
-    typer.echo(f"Now:\n  hbench check {file}\n  hbench plan {short}\n  hbench run {short} --limit 2    # a quick look\n  hbench run {short}")
+    typer.echo(f"Now:\n  hbench check {file}\n  hbench plan {short}")
+    typer.echo(f"  hbench run {short} --limit 2    # a quick look\n  hbench run {short}")
 
 
 def eval_(
-    harness: Annotated[str, typer.Argument(help="A Python file, its name under specs/, or a harness's id; on a domain: target, or a bank's folder.", autocompletion=complete.harnesses)],
-    family: Annotated[str, typer.Argument(help="A family or domain: a name such as maze or hotpotqa, KIND/NAME, or a block in braces.", autocompletion=complete.families)],
-    model: Annotated[str, typer.Argument(help="A name under specs/models, NAME@URL of a server, published/BUNDLE/ADAPTER, or weights.", autocompletion=complete.models)],
+    harness: Annotated[str, typer.Argument(help=HARNESS, autocompletion=complete.harnesses)],
+    family: Annotated[str, typer.Argument(help=FAMILY, autocompletion=complete.families)],
+    model: Annotated[str, typer.Argument(help=MODEL, autocompletion=complete.models)],
     overrides: Overrides = None,
     limit: Annotated[int, typer.Option(min=1, help="How many questions.")] = 16,
     results: Results = Path("results"),

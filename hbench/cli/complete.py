@@ -10,6 +10,8 @@ from typing import Any
 
 import typer
 
+BLOCKS = ("machine", "solver", "proposer", "student", "splits", "report", "reward", "train", "review", "target")
+
 
 def _quietly(offer: Callable[..., Iterable[str]]) -> Callable[..., list[str]]:
     """`offer`, sorted, cut to what the word begins with, and empty where it raises."""
@@ -70,7 +72,7 @@ def words(ctx: Any, incomplete: str) -> Iterable[str]:
     from hbench.steps import step_kind
 
     parts = [kind for sort in SORTS for kind in kinds(sort)]
-    return [*_stems("new/*.yaml"), *SORTS, *parts, *step_kind.names(), "machine", "solver", "proposer", "student", "train", "splits"]
+    return [*_stems("new/*.yaml"), *SORTS, *parts, *step_kind.names(), *BLOCKS]
 
 
 @_quietly

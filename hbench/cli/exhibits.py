@@ -8,10 +8,13 @@ import typer
 from hbench.cli import complete
 from hbench.cli.options import Bundle, Results
 
+NAME = "An exhibit under specs/exhibits/; without one, they are listed."
+SPECS = "Specs whose rows count, in place of the exhibit's own."
+
 
 def exhibit(
-    name: Annotated[str | None, typer.Argument(help="An exhibit under specs/exhibits/; without one, they are listed.", autocompletion=complete.exhibits)] = None,
-    specs: Annotated[list[str] | None, typer.Argument(help="Specs whose rows count, in place of the exhibit's own.", autocompletion=complete.exported)] = None,
+    name: Annotated[str | None, typer.Argument(help=NAME, autocompletion=complete.exhibits)] = None,
+    specs: Annotated[list[str] | None, typer.Argument(help=SPECS, autocompletion=complete.exported)] = None,
     every: Annotated[bool, typer.Option("--all", help="Every exhibit, and results/exhibits/index.html with all of them.")] = False,
     spec: Annotated[bool, typer.Option("--spec", help="Make nothing: say which specs fill it, and what they cost at most.")] = False,
     results: Results = Path("results"),

@@ -8,9 +8,12 @@ import typer
 
 from hbench.cli import complete
 
-Arms = Annotated[list[str] | None, typer.Option("--arm", help="Only this arm; may be given several times.", autocompletion=complete.arms)]
-SpecFile = Annotated[str, typer.Argument(metavar="SPEC", help="A spec file, or its name under specs/.", autocompletion=complete.specs)]
-Bundle = Annotated[str | None, typer.Option("--bundle", help="Read results/published/NAME in place of the results.", autocompletion=complete.bundles)]
+_ONLY = "Only this arm; may be given several times."
+_SPEC = "A spec file, or its name under specs/."
+_BUNDLE = "Read results/published/NAME in place of the results."
+Arms = Annotated[list[str] | None, typer.Option("--arm", help=_ONLY, autocompletion=complete.arms)]
+SpecFile = Annotated[str, typer.Argument(metavar="SPEC", help=_SPEC, autocompletion=complete.specs)]
+Bundle = Annotated[str | None, typer.Option("--bundle", help=_BUNDLE, autocompletion=complete.bundles)]
 Overrides = Annotated[list[str] | None, typer.Argument(metavar="[KEY=VALUE]...", help="Laid on last.")]
 Results = Annotated[Path, typer.Option("--results", help="The results folder.")]
 

@@ -8,13 +8,12 @@ import typer
 from hbench.cli import complete
 from hbench.cli.options import Results
 
+EXPORTED = "Specs that were run, as `hbench run` takes them; with --duckdb also published/NAME."
 model_app = typer.Typer(help="Take out what was trained.", no_args_is_help=True, rich_markup_mode=None)
 
 
 def export(
-    specs: Annotated[
-        list[str], typer.Argument(metavar="SPEC", help="Specs that were run, as `hbench run` takes them; with --duckdb also published/NAME.", autocompletion=complete.exported)
-    ],
+    specs: Annotated[list[str], typer.Argument(metavar="SPEC", help=EXPORTED, autocompletion=complete.exported)],
     name: Annotated[str | None, typer.Option("--name", help="Of the bundle; default: the first spec's.")] = None,
     duckdb: Annotated[Path | None, typer.Option("--duckdb", help="Write this one file instead: tables, views and texts.")] = None,
     results: Results = Path("results"),
@@ -45,7 +44,7 @@ def export(
 
 
 def import_(
-    source: Annotated[Path, typer.Argument(metavar="BUNDLE", help="A bundle's folder, or a DuckDB file of `hbench export --duckdb`.")],
+    source: Annotated[Path, typer.Argument(metavar="BUNDLE", help="Its folder, or a DuckDB file of `hbench export --duckdb`.")],
     name: Annotated[str | None, typer.Option("--name", help="What it is called here; default: its own name.")] = None,
     results: Results = Path("results"),
     max_mb: Annotated[float, typer.Option("--max-mb", min=0, help="A bigger bundle is refused.")] = 1000.0,

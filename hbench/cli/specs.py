@@ -12,7 +12,9 @@ from hbench.cli import complete
 from hbench.cli.options import Arms, Overrides, Results, SpecFile
 
 
-def check(specs: Annotated[list[str] | None, typer.Argument(help="Spec files; all of specs/ when none.", autocompletion=complete.specs)] = None) -> None:
+def check(
+    specs: Annotated[list[str] | None, typer.Argument(help="Spec files; all of specs/ when none.", autocompletion=complete.specs)] = None,
+) -> None:
     """Check specs: everything under specs/ (or the files named) is read, validated and compiled."""
     from hbench.exhibits.block import ExhibitBlock
     from hbench.plan import compile

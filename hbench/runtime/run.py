@@ -17,6 +17,7 @@ from hbench.runtime.execute import Ended, Execution
 from hbench.runtime.progress import Progress
 from hbench.runtime.record import RunRecord
 from hbench.runtime.services import Machine, RunServices
+from hbench.runtime.training.trackers import check_trackers
 
 
 @dataclass(frozen=True)
@@ -56,6 +57,8 @@ def run(specs: Sequence[Any], options: Options = Options()) -> RunResult:
     if options.limit is not None:
         specs = [spec.limited(options.limit) for spec in specs]
     plans = [compile(spec) for spec in specs]
+    if any(step.kind.startswith("train_") for plan in plans for step in plan.steps):
+        check_trackers(specs[0].machine.training.report_to)
     store = Store(options.results)
     progress = Progress(quiet=options.quiet)
     services = RunServices(machine_of(specs, options.results), progress)

@@ -49,8 +49,8 @@ def describe_kinds(steps: Mapping[str, str]) -> str:
     """Plans and steps in a line each, and every part with its fields. steps: kind -> what it says of itself."""
     plans = [f"  {plan}  {first_line(block)}" for plan, block in PLANS.items()]
     made = [f"  {kind}  {_first(text)}" for kind, text in steps.items()]
-    parts = [describe_sort(sort) for sort in SORTS]
-    return "\n\n".join(["\n".join(["PLANS  plan: …", *plans]), *parts, "\n".join(["STEPS  what `hbench plan` lists", *made]), MORE])
+    listed = [["PLANS  plan: …", *plans], *([describe_sort(sort)] for sort in SORTS), ["STEPS  what `hbench plan` lists", *made]]
+    return "\n\n".join([*("\n".join(lines) for lines in listed), MORE])
 
 
 def describe_sort(sort: str) -> str:
@@ -102,8 +102,10 @@ def _part(part: type, kind: str) -> Told:
 
 def _alone(sort: str, kind: str, part: type) -> str:
     """One kind, with the names that it takes where they are a list."""
-    named = fill(f"names: {', '.join(part.names())}", 118, initial_indent="      ", subsequent_indent=" " * 13) if hasattr(part, "names") else ""
-    return "\n".join(filter(None, [f"{sort.upper()}  {WHERE[sort]}", _part(part, kind).text(), named]))
+    lines = [f"{sort.upper()}  {WHERE[sort]}", _part(part, kind).text()]
+    if hasattr(part, "names"):
+        lines.append(fill(f"names: {', '.join(part.names())}", 118, initial_indent=" " * 6, subsequent_indent=" " * 13))
+    return "\n".join(lines)
 
 
 def _blocks(place: str) -> Iterator[str]:

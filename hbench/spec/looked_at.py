@@ -105,7 +105,8 @@ def model_names() -> list[str]:
 
 def _weights(weights: str) -> Json:
     """A hosted or downloaded model is what it is today: nothing pins it in a quick look."""
-    return {"name": OWN_MODEL, "weights": weights, **({} if weights.startswith(EMBEDDED) else {"as_of": date.today().isoformat()})}
+    pinned = {} if weights.startswith(EMBEDDED) else {"as_of": date.today().isoformat()}
+    return {"name": OWN_MODEL, "weights": weights, **pinned}
 
 
 def _file_of_model(word: str, role: str) -> Tree | None:

@@ -1,8 +1,8 @@
 """Settings that cannot change results: never hashed. How models are reached, how much runs at once, the sandbox."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import AfterValidator, Field, PrivateAttr
+from pydantic import AfterValidator, BeforeValidator, Field, PrivateAttr
 
 from hbench.core.digest import Json
 from hbench.spec.block import Block, Number, Whole, wrong
@@ -15,6 +15,14 @@ def _variable(value: str) -> str:
     if not value.replace("_", "a").isalnum() or value[0].isdigit():
         raise wrong("expected the name of an environment variable", "the key itself never stands in a spec")
     return value
+
+
+def _listed(value: Any) -> Any:
+    return [value] if isinstance(value, str) else value
+
+
+Tracker = Literal["tensorboard", "wandb"]
+Trackers = Annotated[tuple[Tracker, ...], BeforeValidator(_listed, json_schema_input_type=tuple[Tracker, ...] | Tracker)]
 
 
 class ReachBlock(Block):
@@ -70,7 +78,9 @@ class TrainingBlock(Block):
         True, description="Completions of one prompt are packed behind one copy of it: the same gradient, read once."
     )
     accelerate: str | None = Field(None, description="A file that `accelerate config` wrote, e.g. for FSDP.")
-    report_to: tuple[str, ...] = Field((), description="Trackers that the trainer also writes to, e.g. tensorboard.")
+    report_to: Trackers = Field(
+        (), description="Trackers that TRL also writes to, below results/trackers; wandb asks for WANDB_API_KEY or WANDB_MODE=offline."
+    )
 
 
 class MachineBlock(Block):

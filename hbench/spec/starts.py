@@ -40,5 +40,6 @@ def _free(name: str) -> Path:
     if file.exists():
         raise HbenchError(f"{file} is there already: give another name, or remove it")
     if known := find_spec(short):
-        raise HbenchError(f"{short} is a spec that comes with hbench ({shown(known)}), and yours would hide it: give another name")
+        told = f"{short} is a spec that comes with hbench ({shown(known)}), and yours would hide it"
+        raise HbenchError(f"{told}: give another name")
     return file

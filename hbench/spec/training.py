@@ -15,7 +15,7 @@ from hbench.core.model import ModelRef
 from hbench.parts.part import Part
 from hbench.spec.block import Block, Number, Whole, wrong
 from hbench.spec.files import HarnessName, PromptName
-from hbench.spec.model_block import ModelBlock, WeightsBlock
+from hbench.spec.model_block import ModelBlock
 from hbench.spec.part_fields import laid_over
 from hbench.spec.schema import AdaptationSpec, check_grade
 

@@ -84,8 +84,8 @@ def _copy(source: Path, part: Path, max_mb: float) -> list[str]:
             raise HbenchError(f"{source / place} is not the file that {BUNDLE} names: it was changed, or not fetched whole")
         _check_settings(part / place, source / place)
     _copy_file(source, part, BUNDLE)
-    named = {*manifest.files, BUNDLE}
-    return sorted(p for file in source.rglob("*") if not file.is_dir() and (p := file.relative_to(source).as_posix()) not in named)
+    there = {file.relative_to(source).as_posix() for file in source.rglob("*") if not file.is_dir()}
+    return sorted(there - {*manifest.files, BUNDLE})
 
 
 def _manifest(source: Path) -> Manifest:

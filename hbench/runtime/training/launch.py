@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,9 @@ from hbench.core.failure import StepError
 from hbench.core.protocols import Part
 from hbench.core.training import Trained, TrainingJob
 from hbench.runtime.training.job import in_process, write_job
-from hbench.runtime.training.processes import JOB, LAUNCH_LOG, Processes, trouble_file, wait_until_gone, why
+from hbench.runtime.training.processes import JOB, Processes, wait_until_gone, why
 from hbench.runtime.training.rows import Progress, cut, lines, means, rows_file, rows_files
+from hbench.runtime.training.trackers import tracker_environment
 
 FOLDER, TRAINED, FINAL = "train", "trained.json", "final"
 NEEDED = ("torch", "transformers", "trl", "peft", "accelerate", "datasets")
@@ -65,7 +66,9 @@ def _run(folder: Path, job: TrainingJob, services: Any, told: Callable[[int, int
         services.check()
         told(min(progress.look(), total - 1), total)
 
-    processes = Processes(folder, services.machine.training)
+    machine = services.machine
+    told = tracker_environment(machine.training.get("report_to", ()), machine.results, job.method, folder.parent.stem)
+    processes = Processes(folder, machine.training, told)
     with services.ending(processes):
         code = processes.wait(look)
     if code or not _made(folder):

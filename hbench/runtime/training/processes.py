@@ -8,8 +8,9 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
+from types import MappingProxyType
 
 from hbench.core.digest import Json
 from hbench.core.failure import StepError
@@ -27,14 +28,15 @@ _EACH = re.compile(r"^\s*rank\s*:\s*(\d+).*\n\s*exitcode\s*:\s*(-?\d+)", re.MULT
 class Processes:
     """Started in a session of their own: Ctrl-C in the terminal reaches the driver alone, which then ends them."""
 
-    def __init__(self, folder: Path, training: Json):
+    def __init__(self, folder: Path, training: Json, told: Mapping[str, str] = MappingProxyType({})):
+        """told: further variables of their environment."""
         self.folder, self.count = folder, training["processes"]
         module = "hbench.runtime.training" + (".launcher" if self.count > 1 else "")
         log = folder / (LAUNCH_LOG if self.count > 1 else log_name(0))
         with log.open("wb") as out:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", module, str((folder / JOB).absolute())],
-                env={**_ours(), **environment(training), **child_environment()},
+                env={**_ours(), **environment(training), **told, **child_environment()},
                 stdin=subprocess.DEVNULL,
                 stdout=out,
                 stderr=subprocess.STDOUT,
