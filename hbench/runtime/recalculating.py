@@ -55,7 +55,11 @@ async def graded_work(stage: Any, work: Work, question: Question) -> dict[str, f
     if not wanted or getattr(stage.setting.domain, "recalculate", "never") == "never":
         return found
     made = await stage.recalculator.workbooks(work.files)
-    if isinstance(made, Failure):
-        return made
+    if isinstance(made, Failure):  # one of them spoils it for all
+        alone = [await stage.recalculator.workbooks({path: content}) for path, content in work.files.items()]
+        copied = {path: copy for one in alone if not isinstance(one, Failure) for path, copy in one.items()}
+        if not copied:
+            return made
+        made = copied
     copies = {FOLDER + path: content for path, content in made.items()}
     return await stage.jails.grade_work(stage.domain, Work(work.answer, {**work.files, **copies}), question, _LIMITS)

@@ -101,8 +101,16 @@ def test_where_formulas_are_not_recalculated_they_are_a_named_failure():
 
 def test_a_failed_recalculation_is_the_rollouts_failure():
     broken = Failure("grader", "recalculation", "no")
-    assert graded(computing(), Copies(broken)) == broken
+    assert graded(computing(), Copies(broken, broken, broken, broken)) == broken
     assert graded(computing(), Copies(computing())).kind == "uncached_formula"
+
+
+def test_an_output_that_libreoffice_makes_nothing_of_costs_its_own_case():
+    """All cases were lost with it, though only the first had formulas."""
+    broken, right = Failure("grader", "recalculation", "no"), answers()
+    left = {**right, "1_output.xlsx": computing()["1_output.xlsx"], "3_output.xlsx": b"no workbook"}
+    copies = Copies(broken, *({path: right[path]} for path in ("1_output.xlsx", "2_output.xlsx")), broken)
+    assert graded(left, copies) == {"score": 0.0, "soft": pytest.approx(2 / 3)}
 
 
 def test_a_file_of_the_students_own_is_no_recalculated_copy():
