@@ -1,17 +1,17 @@
 """Exhibits that the page has made: one at a time, each again when what it is made from has changed."""
 
 import threading
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures import TimeoutError as TookLonger
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 
 from hbench.core.published import BUNDLE
 from hbench.exhibits.exhibit import Exhibit, regenerate
 from hbench.exhibits.figure import figure_files
 from hbench.store.database import MAIN
-from hbench.view.reading import Reading
+from hbench.view.processes import apart
+from hbench.view.reading import Reading, place_of
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Made:
 
 
 _KNOWN: dict[str, tuple[tuple, Future]] = {}  # name -> what it was made from, and the exhibit
-_LOCK = threading.Lock()
+_LOOKING, _MAKING = threading.Lock(), threading.Lock()
 
 
 def made(reading: Reading, name: str, wait_s: float | None) -> Made | None:
@@ -36,11 +36,12 @@ def made(reading: Reading, name: str, wait_s: float | None) -> Made | None:
     Raises HbenchError where it cannot be made.
     """
     source = (str(reading.folder), _stamp(reading.folder / (BUNDLE if reading.is_bundle else MAIN)))
-    with _LOCK:
+    with _LOOKING:
         known, future = _KNOWN.get(name, (None, None))
         if future is None or (known != source and future.done()):
-            future = _maker().submit(_make, reading, name)
+            future = Future()
             _KNOWN[name] = (source, future)
+            threading.Thread(target=_fill, args=(future, reading.folder, name), name=f"hbench exhibit {name}", daemon=True).start()
     try:
         return future.result(wait_s)
     except TookLonger:
@@ -49,8 +50,16 @@ def made(reading: Reading, name: str, wait_s: float | None) -> Made | None:
         return None
 
 
-def _make(reading: Reading, name: str) -> Made:
-    results, bundle = reading.place
+def _fill(future: Future, folder: Path, name: str) -> None:
+    try:
+        with _MAKING:  # one at a time
+            future.set_result(apart(_make, folder, name))
+    except Exception as bad:
+        future.set_exception(bad)
+
+
+def _make(folder: Path, name: str) -> Made:
+    results, bundle = place_of(folder)
     exhibit = regenerate(name, results, (), bundle)
     return Made(exhibit, figure_files(exhibit) if exhibit.block.figure else {})
 
@@ -61,8 +70,3 @@ def _stamp(file: Path) -> tuple[int, ...]:
     except OSError:
         return ()
     return found.st_ino, found.st_size, found.st_mtime_ns
-
-
-@cache
-def _maker() -> ThreadPoolExecutor:
-    return ThreadPoolExecutor(1, "hbench exhibits")  # matplotlib draws on one thread at a time

@@ -2,9 +2,11 @@
 
 import multiprocessing
 import signal
+from collections.abc import Callable
 from functools import cache
-from pathlib import Path
 from typing import Any
+
+from hbench.core.failure import HbenchError
 
 
 @cache
@@ -15,18 +17,31 @@ def context() -> Any:
     return found
 
 
-def fold_apart(folder: Path) -> None:
-    """Folds what has finished, and returns when that has ended.
+def apart(work: Callable[..., Any], *given: Any) -> Any:
+    """What `work(*given)` gives, done by a process of its own. Raises HbenchError where it does, or where it breaks.
 
-    A process that reads a database and folds it would, with every file that it closes, drop the locks that it reads under.
+    A process that reads a database and also folds it would, with every file that it closes, drop the locks that it reads
+    under; and one that reckons for seconds would let pages wait.
     """
-    process = context().Process(target=_fold, args=(folder,), daemon=True)
+    here, there = context().Pipe(duplex=False)
+    process = context().Process(target=_do, args=(there, work, given), daemon=True)
     process.start()
-    process.join()
+    there.close()
+    try:
+        trouble, made = here.recv()
+    except EOFError:
+        raise HbenchError(f"{work.__name__} ended without a result; the lines that `hbench view` printed may say why") from None
+    finally:
+        process.join()
+        here.close()
+    if trouble:
+        raise HbenchError(trouble)
+    return made
 
 
-def _fold(folder: Path) -> None:
-    from hbench.store.database import fold
-
+def _do(pipe: Any, work: Callable[..., Any], given: tuple[Any, ...]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # who started it ends it
-    fold(folder)
+    try:
+        pipe.send(("", work(*given)))
+    except HbenchError as bad:
+        pipe.send((str(bad), None))

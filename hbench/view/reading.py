@@ -3,16 +3,16 @@
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
 from hbench.core.failure import HbenchError
 from hbench.core.published import BUNDLE
 from hbench.store.bundle import open_bundle
-from hbench.store.database import MAIN
+from hbench.store.database import MAIN, fold
 from hbench.store.query import Result, open_read_only
-from hbench.view.processes import fold_apart
+from hbench.view.processes import apart
 
 CATCH_UP_EVERY_S = 2.0
 CATCH_UP_WAIT_S = 0.25  # a page does not wait longer for a fold: it shows what there is
@@ -48,11 +48,6 @@ class Reading(Asked):
         self._caught_up_at = -CATCH_UP_EVERY_S
         self._folding: threading.Thread | None = None
         self._starting = threading.Lock()
-
-    @property
-    def place(self) -> tuple[Path, str | None]:
-        """The same as exhibits are told it: a results folder, and the bundle to read in place of it."""
-        return place_of(self.folder)
 
     def query(self, sql: str, values: Sequence[Any] = ()) -> Result:
         with closing(self._opened()) as connection:
@@ -93,7 +88,8 @@ class Reading(Asked):
             folding.join(wait_s)
 
     def _fold(self) -> None:
-        fold_apart(self.folder)
+        with suppress(HbenchError):  # whatever is wrong with the database, a query says it better
+            apart(fold, self.folder)
         self._caught_up_at = time.monotonic()
         self._folding = None
 
