@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from hbench.core.places import find_file
 from hbench.exhibits.behind import Behind, select
-from hbench.exhibits.block import PAIRED
+from hbench.exhibits.block import COUNTS, PAIRED, ColumnBlock, ExhibitBlock
 from hbench.exhibits.cells import Cell
 from hbench.exhibits.figure import figure_names, is_drawn
 from hbench.exhibits.render import Written, written
@@ -109,14 +109,21 @@ class Shown:
         """JSON of what cells open to, for the page's script; safe inside a script element."""
         block = self.exhibit.block
         columns = [
-            [column.title or name, column.statistic, select(block, name), int(column.statistic in PAIRED)]
+            [column.title or name, _made(column, block), select(block, name), int(column.statistic in PAIRED)]
             for name, column in block.columns.items()
         ]
         behind = self.exhibit.behind
         rows = [[*_behind(row), block.unfilled.get(" / ".join(parts), "")] for row, parts in zip(behind, self.exhibit.rows, strict=True)]
-        found = {"unit": block.unit, "confidence": block.confidence, "columns": columns, "rows": rows}
+        found = {"units": COUNTS[block.unit], "confidence": block.confidence, "columns": columns, "rows": rows}
         made = json.dumps({**found, "cells": [_numbers(cell) for cell in self.exhibit.cells]}, separators=(",", ":"))
         return made.replace("<", "\\u003c")
+
+
+def _made(column: ColumnBlock, block: ExhibitBlock) -> str:
+    """In words, how a cell is made of its rows."""
+    said = f"{column.statistic} from {block.baseline}" if column.statistic in PAIRED else column.statistic
+    said += f" over {column.over}" if column.over else ""
+    return said + (f" per {column.per}" if column.per else "")
 
 
 def _behind(row: Behind) -> list[str]:

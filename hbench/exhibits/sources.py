@@ -30,7 +30,7 @@ def load_sources(connection: Any, names: Sequence[str], known: dict[str, Sequenc
     specs = {} if known is None else known
     for name in names:
         path, *more = shlex.split(name)
-        specs[name] = specs.get(name) or load(path, more)
+        specs[name] = specs.get(name) or load(path, more, anew=not specs)
     return [_source(name, whole_or_quick(specs[name], limits)) for name in dict.fromkeys(names)]
 
 

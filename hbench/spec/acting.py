@@ -8,7 +8,7 @@ from hbench.core import bank as banks
 from hbench.core import guidance as kept
 from hbench.core.model import ModelRef
 from hbench.spec.block import Block, Number, Whole, wrong
-from hbench.spec.files import FolderName, FolderSource, PromptName
+from hbench.spec.files import FolderName, FolderSource, PromptName, remembered
 from hbench.spec.model_block import ModelBlock
 from hbench.spec.part_fields import part_of
 
@@ -176,9 +176,14 @@ class ReviewBlock(Block):
 
 def _variables(prompt: PromptName) -> frozenset[str]:
     """What the template shows."""
+    return _shown(prompt.name)
+
+
+@remembered
+def _shown(prompt: str) -> frozenset[str]:
     from hbench.core.prompt import load_prompt
 
-    return frozenset(load_prompt(prompt.name).variables)
+    return frozenset(load_prompt(prompt).variables)
 
 
 def asked(block: Any) -> list[ModelRef]:

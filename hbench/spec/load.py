@@ -57,14 +57,16 @@ class Spec:
         return _digested(replace(self, arms=fewer))
 
 
-def load(path: Path | str, overrides: Sequence[str] = ()) -> list[Spec]:
+def load(path: Path | str, overrides: Sequence[str] = (), *, anew: bool = True) -> list[Spec]:
     """The specs of a file, or of a name under specs/; one a sweep point. overrides: `a.b=value`, laid on last.
 
-    Raises SpecError with every problem. Runs no code of the spec, opens no network; no secret reaches what is hashed.
+    anew: prompts and harnesses are read from the disk again; else those count that an earlier call has read. Raises
+    SpecError with every problem. Runs no code of the spec, opens no network; no secret reaches what is hashed.
     """
     from hbench.spec.files import forget
 
-    forget()
+    if anew:
+        forget()
     line = lineage(_file(path))
     tree, problems = overridden(merged(line), overrides)
     problems = [*line.problems, *problems]

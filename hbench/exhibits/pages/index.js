@@ -19,7 +19,7 @@ function numbers(cell, column, data) {
   const said = (name, text) => { const one = list.appendChild(document.createElement("div")); put(one, "dt", name); put(one, "dd", text); };
   said("value", value == null ? "not measured" : String(value));
   said("made as", column[1]);
-  said("n, in units of the " + data.unit, String(n));
+  said("n (" + data.units + ")", String(n));
   if (low != null) said(Math.round(100 * data.confidence) + " % interval", low + " to " + high);
   if (paper != null) {
     said("paper", paper + " ± " + tolerance);
@@ -88,6 +88,7 @@ document.addEventListener("keydown", (event) => {
 function follow() {
   const [name, at, c] = decodeURIComponent(location.hash.slice(1)).split(":"), place = document.getElementById(name);
   if (!place) return;
+  if (c === undefined) close();
   if (place.tagName === "DETAILS") place.open = true;
   const line = c !== undefined && place.querySelector(".cells").tBodies[0].rows[Number(at)];
   const button = line && line.cells[Number(c) + Number(place.dataset.labels)].querySelector("button");
