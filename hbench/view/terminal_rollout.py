@@ -147,7 +147,7 @@ def _uses(terminal: Terminal, record: TrajectoryRecord, hide: str) -> None:
         terminal.line((use.kind, "dim"), fate, tokens, (arms, "dim"))
     if not record.uses:
         terminal.line(("No training read it.", "dim"))
-    if record.row["replaced"]:
+    if record.has_hidden:
         terminal.line(("Underlined:", "dim"), ("hidden from the loss", HIDDEN), (f"(hide: {hide})", "dim"))
 
 
@@ -172,8 +172,8 @@ def _review(each: TurnRecord) -> list[tuple[str, str]]:
     turn = each.turn
     by = "had a part in it:" if each.fate == "alone" else "by:"
     told = [
-        ("why:", turn.reason),
         ("no say:", turn.trouble),
+        ("why:", turn.reason),
         ("checks that found something:", ", ".join(turn.checks)),
         (by, ", ".join(turn.components)),
         ("asked for a verdict:", f"{turn.tries} times" if turn.tries > 1 else ""),

@@ -76,6 +76,11 @@ class TrajectoryRecord:
         return next((use.hide for use in self.uses if use.hide), "reasoning")
 
     @property
+    def has_hidden(self) -> bool:
+        """The reviewer wrote reasoning, which a training may hide."""
+        return any(each.turn.hidden for each in self.turns)
+
+    @property
     def is_trained(self) -> bool:
         """Some training takes it."""
         return any(use.kind != "keep_trajectories" and use.kept is not False for use in self.uses) and all(
