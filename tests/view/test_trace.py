@@ -112,7 +112,7 @@ def test_control_characters_are_shown_as_signs(reading, name):
 
 def test_colours_of_the_terminal_are_the_only_codes(reading):
     told = said(reading, f"{key('act')}/{JOB}", terminal=True)
-    assert "\x1b[" in told and "\x1b]" not in told and "\x07" not in told and "␛[31mred" in told
+    assert "\x1b[" in told and "\x1b]" not in told and "\x07" not in told and "⟨ESC⟩[31mred" in told
 
 
 def test_a_question_shows_the_rollouts_on_it_lowest_scores_first(reading):
