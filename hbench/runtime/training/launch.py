@@ -67,8 +67,8 @@ def _run(folder: Path, job: TrainingJob, services: Any, told: Callable[[int, int
         told(min(progress.look(), total - 1), total)
 
     machine = services.machine
-    told = tracker_environment(machine.training.get("report_to", ()), machine.results, job.method, folder.parent.stem)
-    processes = Processes(folder, machine.training, told)
+    trackers = tracker_environment(machine.training.get("report_to", ()), machine.results, job.method, folder.parent.stem)
+    processes = Processes(folder, machine.training, trackers)
     with services.ending(processes):
         code = processes.wait(look)
     if code or not _made(folder):
