@@ -60,7 +60,15 @@ def test_check_says_what_is_wrong_and_exits_with_2(world):
 
 
 @pytest.mark.parametrize(
-    "words", [("run", "nothere"), ("plan", "nothere"), ("exhibit", "nothere"), ("sql", "selec 1"), ("schema", "nothing")]
+    "words",
+    [
+        ("run", "nothere"),
+        ("plan", "nothere"),
+        ("exhibit", "nothere"),
+        ("compare", "nothere:a", ":b"),
+        ("sql", "selec 1"),
+        ("schema", "nothing"),
+    ],
 )
 def test_what_is_not_there_is_one_message_and_exit_2(world, words):
     done = world.hbench(*words, check=False)
@@ -116,6 +124,14 @@ def test_every_exhibit_can_be_regenerated(world):
             assert (world.folder / f"results/exhibits/{name}.{ending}").read_text()
     cells = world.sql("select exhibit, count(*) as n from exhibit_cells group by exhibit order by exhibit")
     assert [row["exhibit"] for row in cells] == ["proposal_quality", "rounds"]
+
+
+def test_two_arms_are_set_against_each_other(world):
+    said = world.hbench("compare", "specs/toy.yaml:sequential", ":seed", "--flips", "0").stdout
+    assert "A  specs/toy.yaml:sequential  the harness after 3 rounds" in said and "all  6 questions" in said
+    made = json.loads(world.hbench("compare", "specs/toy.yaml", "--arm", "independent", "--arm", "seed", "-f", "json").stdout)
+    rows = world.sql("select score from held_out where arm = 'seed' and purpose = 'held_out'")
+    assert made["whole"]["theirs"] == rows[0]["score"]
 
 
 def test_tables_kinds_and_schema_are_printed(world):

@@ -26,7 +26,7 @@ def compare(
     arm: Annotated[list[str] | None, typer.Option("--arm", help="For sides that name none: once for both, or once each.")] = None,
     unit: Annotated[
         Unit | None,
-        typer.Option(help="What the claim is about; default: families, or of one its chains, scenarios or questions."),
+        typer.Option(help="What the claim is about; default: families, or of one its chains, scenarios, questions."),
     ] = None,
     grade: Annotated[str | None, typer.Option(help="A grade by name (exact, em, f1 …), not the one that the spec names.")] = None,
     selected: Annotated[

@@ -14,7 +14,8 @@ from hbench.exhibits.sources import count_newest_runs
 @dataclass(frozen=True, slots=True)
 class QuestionScore:
     """score: mean over repeats, and over proposals, in [0, 1]. draws: of an arm that scores what its proposals do, the same
-    for each prompt that they answer, or of a single one for each proposal; () of another arm. scenario: whether it is one of AppWorld's, right when all its
+    for each prompt that they answer, or of a single one for each proposal; () of another arm. adapted: whether its harness
+    came of rounds, which another chain would have gone otherwise. scenario: whether it is one of AppWorld's, right when all its
     tasks are; question_id is then the scenario's. text: how the question begins; "" where it is not known."""
 
     arm: str
@@ -23,9 +24,10 @@ class QuestionScore:
     chain: int
     question_id: str
     score: float
-    draws: tuple[float, ...]
-    scenario: bool
-    text: str
+    draws: tuple[float, ...] = ()
+    adapted: bool = False
+    scenario: bool = False
+    text: str = ""
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def read_arms(
     found = _rows(connection, SCORES, {**asked, "grade": grade, "selected": selected})
     for arm, rounds, proposals, *row, draws, scenario, text in found:
         of.setdefault(arm, _told(rounds, proposals))
-        scores.append(QuestionScore(arm, *row, tuple(draws), scenario, text))
+        scores.append(QuestionScore(arm, *row, tuple(draws), rounds > 0, scenario, text))
     return tuple(scores), of
 
 

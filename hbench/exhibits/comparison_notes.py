@@ -9,7 +9,7 @@ from hbench.exhibits.pairing import Paired
 from hbench.exhibits.statistics import LEAST
 
 if TYPE_CHECKING:
-    from hbench.exhibits.compare import Difference
+    from hbench.exhibits.differences import Difference
 
 MANY = COUNTS | {"seed": "seeds"}
 SHOWN = 4  # names in full; beyond that their number
@@ -26,7 +26,7 @@ def notes(
     yield _method(paired, whole)
     if whole.difference.n < LEAST:
         yield from _few(whole)
-    elif whole.difference.low is None and whole.p is not None:
+    if whole.difference.n > 1 and whole.difference.low is None and whole.p is not None:
         yield f"No interval: the difference is the same in all {MANY[whole.unit]}."
     if families:
         units = " or ".join(dict.fromkeys(line.unit for line in families))
@@ -35,7 +35,7 @@ def notes(
     if any(line.p is None for line in (whole, *families)):
         yield "No p where one side has proposals and the other pools training runs: they vary by other things."
     for side in (ours, theirs):
-        yield from _of_side(side, paired)
+        yield from _of_side(side, paired, (whole, *families))
 
 
 def _method(paired: Paired, whole: "Difference") -> str:
@@ -44,6 +44,8 @@ def _method(paired: Paired, whole: "Difference") -> str:
     if whole.unit in ("question", "scenario") and len(paired.families) > 1:
         over += f", {len(paired.families)} families weighing the same"
     test = "Student's t" if n >= LEAST else "Student's t, p by flipping signs"
+    if n == 1:
+        return "Paired by question."
     return f"Paired by question; 95% interval over {over}{_levels(paired, whole.unit)} ({test})."
 
 
@@ -54,7 +56,7 @@ def _levels(paired: Paired, unit: str) -> str:
     drawn = paired.drawn() if unit in ("question", "scenario") and len(paired.families) == 1 else paired
     if drawn is None or max(runs := (len(drawn.ours), len(drawn.theirs))) == 1:
         return ""
-    what = "training runs" if drawn == paired else "the prompts or proposals drawn"
+    what = "runs" if drawn == paired else "the prompts or proposals drawn"
     return f" and {what} ({runs[0]} against {runs[1]}), two levels"
 
 
@@ -64,12 +66,19 @@ def _few(whole: "Difference") -> Iterator[str]:
         yield f"A single {whole.unit}: nothing can be said of how another would turn out."
         return
     least = f"{counted(n, whole.unit)} allow no p below {2 / 2**n:.3g}, however clear the difference"
-    yield f"{least}; the interval takes them for normal."
+    yield f"{least}; the interval takes them for normal." if whole.difference.low is not None else f"{least}."
 
 
-def _of_side(side: ArmScores, paired: Paired) -> Iterator[str]:
+def _adapted(side: ArmScores) -> bool:
+    return any(row.adapted and not row.draws for row in side.scores)
+
+
+def _of_side(side: ArmScores, paired: Paired, lines: Sequence["Difference"]) -> Iterator[str]:
     if side.limited:
         yield f"{side.side.name} is a quick look, not a result: run with --limit {' and '.join(map(str, side.limited))}."
+    in_family = {line.unit for line in lines} & {"question", "scenario"}
+    if in_family and len({(row.arm, row.seed, row.chain) for row in side.scores}) == 1 and _adapted(side):
+        yield f"{side.side.name} adapted once in a family: how it would turn out again is not in that interval."
     alone = [arm for arm in side.trained if len(side.side.arms) == 1 and not paired.seeds]
     if alone:
         yield f"{side.side.name} is one training run: how another would turn out is not in the interval."
@@ -88,7 +97,6 @@ def left_out(ours: ArmScores, theirs: ArmScores, paired: Paired) -> Iterator[str
         seeds = {row.seed for row in its}
         if paired.seeds or seeds & {row.seed for row in others}:
             yield from _only("Seeds", name, seeds, {row.seed for row in others})
-        yield from _only("Chains", name, {row.chain for row in its}, {row.chain for row in others})
         if side.unfinished:
             listed = some([f"{arm} on {family}" for arm, family in side.unfinished])
             yield f"A step failed or was skipped: {listed} of {name}."

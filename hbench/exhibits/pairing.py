@@ -26,6 +26,7 @@ class Paired:
 
     seeds: where several are shared, ours[i] and theirs[i] are those of seeds[i], means over the arms that are pooled. Else
     () and runs are arms, of a seed each where no seed is shared. scenarios: families whose questions are scenarios.
+    chained: whether a side adapted in each chain anew, and came out with something else.
     draws: where there is one seed, what each question scored in each draw of a side's proposals; see QuestionScore.
     """
 
@@ -33,6 +34,7 @@ class Paired:
     theirs: tuple[Run, ...]
     seeds: tuple[int, ...] = ()
     scenarios: frozenset[str] = frozenset()
+    chained: bool = False
     draws: tuple[Draws, Draws] = ({}, {})
 
     def by_family(self) -> "dict[str, Paired]":
@@ -57,7 +59,7 @@ class Paired:
         """
         if len(self.families) > 1:
             return "family"
-        if len({q.chain for q in self.questions}) > 1:
+        if self.chained and len({q.chain for q in self.questions}) > 1:
             return "chain"
         if len(self.seeds) > 1 and not set.intersection(*(set(run) for run in self.ours)):
             return "seed"
@@ -125,19 +127,38 @@ def _clustered(run: Run, unit: str) -> dict[str, float]:
 
 
 def pair(ours: Sequence[QuestionScore], theirs: Sequence[QuestionScore]) -> Paired:
-    """By question, in the seeds that both have; where they have none in common, by question whatever the seed."""
+    """By question, in the seeds that both have; where they have none in common, by question whatever the seed.
+
+    Chains are paired where both sides have the same ones; else each is a run by itself.
+    """
+    if {row.chain for row in ours} != {row.chain for row in theirs}:
+        ours, theirs = ([replace(r, arm=f"{r.arm} {r.chain}", chain=0) for r in rows] for rows in (ours, theirs))
+    made = _by_seed(ours, theirs)
+    scenarios = frozenset(row.family for row in (*ours, *theirs) if row.scenario)
+    return replace(made, scenarios=scenarios, chained=any(map(_chained, (ours, theirs))))
+
+
+def _chained(rows: Sequence[QuestionScore]) -> bool:
+    """Whether chains came out otherwise in a question; a harness that was given is the same in all of them."""
+    found: dict[tuple[str, int, str, str], set[float]] = {}
+    for row in rows:
+        if row.adapted:
+            found.setdefault((row.arm, row.seed, row.family, row.question_id), set()).add(row.score)
+    return any(len(scores) > 1 for scores in found.values())
+
+
+def _by_seed(ours: Sequence[QuestionScore], theirs: Sequence[QuestionScore]) -> Paired:
     sides = [_by_run(rows) for rows in (ours, theirs)]
     seeds = sorted({seed for _, seed in sides[0]} & {seed for _, seed in sides[1]})
-    scenarios = frozenset(row.family for side in (ours, theirs) for row in side if row.scenario)
     by_seed = {s: _shared([[run for (_, seed), run in side.items() if seed == s] for side in sides]) for s in seeds}
     by_seed = {seed: found for seed, found in by_seed.items() if found[0][0]}
     if len(by_seed) > 1:
         means = [[_over(found[i]) for found in by_seed.values()] for i in (0, 1)]
         if len({frozenset(q.family for q in run) for run in means[0]}) > 1:  # seeds of other families are no repeats
-            return Paired((_merged(means[0]),), (_merged(means[1]),), scenarios=scenarios)
-        return Paired(tuple(means[0]), tuple(means[1]), tuple(by_seed), scenarios)
+            return Paired((_merged(means[0]),), (_merged(means[1]),))
+        return Paired(tuple(means[0]), tuple(means[1]), tuple(by_seed))
     shared = next(iter(by_seed.values()), ((), ())) if seeds else _shared([list(side.values()) for side in sides])
-    return Paired(*shared, scenarios=scenarios, draws=tuple(_draws(rows, by_seed) for rows in (ours, theirs)))
+    return Paired(*shared, draws=tuple(_draws(rows, by_seed) for rows in (ours, theirs)))
 
 
 def _draws(rows: Sequence[QuestionScore], seeds: Collection[int]) -> Draws:

@@ -21,7 +21,7 @@ UNBALANCED = (1, 1, 2, 2, 3, 4, 5, 6, 8, 12, 20)
 def question_scores(arm, scores, seed=0, draws=None):
     """scores: family -> the score of each question. draws: family -> question -> its score in each draw of proposals."""
     return [
-        QuestionScore(arm, seed, str(family), 0, str(i), score, tuple(draws[family][i]) if draws else (), False, "")
+        QuestionScore(arm, seed, str(family), 0, str(i), score, tuple(draws[family][i]) if draws else ())
         for family, its in enumerate(scores)
         for i, score in enumerate(its)
     ]
@@ -53,7 +53,8 @@ def proposed(draw, questions=12, proposals=4):
     """One family: each side draws proposals, and a proposal is good or bad at all of its questions."""
     sides = []
     for side in "ab":
-        worth = draw.normal(0.5, 0.2, proposals) + draw.normal(0, 0.1, (questions, 1)) + draw.normal(0, 0.1, (questions, proposals))
+        worth = draw.normal(0.5, 0.2, proposals) + draw.normal(0, 0.1, (questions, 1))
+        worth = worth + draw.normal(0, 0.1, (questions, proposals))
         sides.append(question_scores(side, [worth.mean(axis=1)], draws=[worth]))
     return sides
 

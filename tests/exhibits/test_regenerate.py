@@ -62,7 +62,7 @@ def put(folder: Path, points: Sequence[Point], limited: int | None = None) -> No
             times = {name: run[name].isoformat() for name in ("started_at", "ended_at")}
             journal.append({"runs": [{**run, **times}], "run_steps": steps})
     for step in tables["steps"]:
-        put_step(store, step, {name: tables[name] for name in ("rollouts", "grades", "candidates", "selections")})
+        put_step(store, step, {name: tables.get(name, ()) for name in ("rollouts", "grades", "candidates", "selections")})
 
 
 def put_step(store: Store, step: Mapping, tables: Mapping[str, Sequence[Mapping]]) -> None:
@@ -92,7 +92,7 @@ def test_an_edited_spec_is_another_spec_and_has_not_been_run(folder):
     (folder.parent / "specs/mine.yaml").write_text(SPEC.replace("evaluation: 4", "evaluation: 5"))
     made = regenerate("proposal_quality", folder, ["mine"])
     assert value(made, "seed", "score") is None
-    assert "Missing rows: seed, independent: `hbench run mine` fills them." in made.caption
+    assert "mine: no finished run; `hbench run mine` fills seed, independent." in made.caption
 
 
 def test_a_quick_look_is_shown_while_there_is_nothing_better(folder):
@@ -113,6 +113,6 @@ def test_a_name_may_have_overrides_behind_it(folder):
 def test_where_nothing_was_run_everything_is_missing_with_the_command_that_fills_it(folder):
     made = regenerate("proposal_quality", folder, ["mine"])
     assert all(cell.value is None for cell in made.cells)
-    assert "Missing rows: seed, independent: `hbench run mine` fills them." in made.caption
+    assert "mine: no finished run; `hbench run mine` fills seed, independent." in made.caption
     assert [row.spec for row in made.behind] == ["mine", "mine"]
     assert not folder.exists(), "looking leaves nothing behind"
