@@ -7,7 +7,7 @@ from typing import Any
 
 from hbench.core.digest import digest
 from hbench.exhibits.block import COUNTS, ExhibitBlock
-from hbench.exhibits.cells import MISSING, Line
+from hbench.exhibits.cells import Line
 from hbench.exhibits.sources import Source
 from hbench.exhibits.statistics import LEAST
 
@@ -26,7 +26,7 @@ def caption(connection: Any, block: ExhibitBlock, sources: Sequence[Source], fou
     )
     said += _weighed(block)
     said += _pooled(block, found)
-    said += [_counted(source, [run for run in runs if run["spec_digest"] in source.points]) for source in sources]
+    said += [line for source in sources for line in _counted(source, [r for r in runs if r["spec_digest"] in source.points])]
     said += _models(_query(connection, MODELS, sources))
     said += _measured_on(connection, sources) if block.times else []
     said += _versions(runs)
@@ -34,7 +34,8 @@ def caption(connection: Any, block: ExhibitBlock, sources: Sequence[Source], fou
     said += _fewer(_query(connection, FEWER, sources))
     said += _beside_paper(block, sources)
     said += [f"Not ours: {row}: {why}" for row, why in block.unfilled.items()] if _compared(block, sources) else []
-    said += _missing(sources, {run["spec_digest"] for run in runs}, _query(connection, BROKEN, sources), found)
+    broken = _query(connection, BROKEN, sources)
+    said += [line for source in sources for line in _missing(source, {run["spec_digest"] for run in runs}, broken, found)]
     return tuple(said)
 
 
@@ -173,15 +174,15 @@ def _pooled(block: ExhibitBlock, found: Sequence[Line]) -> list[str]:
     return [f"{'; '.join(told.values())}: {how}."]
 
 
-def _counted(source: Source, runs: Sequence[dict[str, Any]]) -> str:
+def _counted(source: Source, runs: Sequence[dict[str, Any]]) -> list[str]:
     """Which specs, by digest, and when their runs ended."""
     if not runs:
-        return f"{source.name}: no finished run."
+        return []
     digests = sorted(run["spec_digest"] for run in runs)
     named = ", ".join(d[:8] for d in digests) if len(digests) <= SHOWN else f"together {digest(digests)[:8]}"
     days = sorted({run["ended_at"].strftime("%Y-%m-%d") for run in runs})
     when = days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"
-    return f"{source.name}: {len(digests)} of {len(source.points)} specs ({named}), run {when}."
+    return [f"{source.name}: {len(digests)} of {len(source.points)} specs ({named}), run {when}."]
 
 
 def _models(asked: Sequence[dict[str, Any]]) -> list[str]:
@@ -230,22 +231,26 @@ def _compared(block: ExhibitBlock, sources: Sequence[Source]) -> bool:
     return any(source.name in block.compared for source in sources)
 
 
-def _missing(sources: Sequence[Source], counted: set[str], broken: Sequence[dict], found: Sequence[Line]) -> list[str]:
-    """What is not in the table, with the command that would fill it."""
+def _missing(source: Source, counted: set[str], broken: Sequence[dict], found: Sequence[Line]) -> list[str]:
+    """What of a spec is not in the table, with the command that would fill it."""
+    absent = [point for point in source.points if point not in counted]
+    fails = [f"{b['arm']} on {b['family']}" for b in broken if b["spec_digest"] in source.points]
+    arms = dict.fromkeys(_row(line) for line in found if line.source == source.name and not line.units)
+    named = ", ".join(filter(None, arms))
+    if len(absent) == len(source.points):
+        return [f"{source.name}: no finished run; `hbench run {source.name}` fills {named or 'its rows'}."]
     said = []
-    for source in sources:
-        absent = [point for point in source.points if point not in counted]
-        fails = [b for b in broken if b["spec_digest"] in source.points]
-        empty = [line for line in found if line.source == source.name and not line.units]
-        arms = dict.fromkeys(" / ".join(part for part in line.parts if part != MISSING) for line in empty)
-        if absent:
-            said.append(f"{len(absent)} of {len(source.points)} specs not run to the end: `hbench run {source.name}`.")
-        if fails:
-            listed = _some([f"{b['arm']} on {b['family']}" for b in fails])
-            said.append(f"Left out, a step failed: {listed}: `hbench run {source.name} --retry-failed 1`.")
-        if arms:
-            said.append(f"Missing rows: {', '.join(arms)}: `hbench run {source.name}` fills them.")
+    if absent:
+        said.append(f"{len(absent)} of {len(source.points)} specs not run to the end: `hbench run {source.name}`.")
+    if fails:
+        said.append(f"Left out, a step failed: {_some(fails)}: `hbench run {source.name} --retry-failed 1`.")
+    if named:
+        said.append(f"Missing rows: {named}: `hbench run {source.name}` fills them.")
     return said
+
+
+def _row(line: Line) -> str:
+    return f"{line.arm} ({line.variant})" if line.variant else line.arm
 
 
 def _some(listed: Iterable[str]) -> str:

@@ -54,6 +54,8 @@ def draw(plot: "Plot") -> dict[str, bytes]:
         canvas = Figure(layout="constrained")
         FigureCanvasAgg(canvas)
         _fill(canvas, plot)
+        canvas.draw_without_rendering()
+        canvas.set_layout_engine("none")  # everything has its place now; else each file would look for it anew
         canvas.savefig(svg, format="svg", metadata={"Date": None, "Creator": None, "Title": plot.title or None})
         canvas.savefig(png, format="png", dpi=200, metadata={"Software": None})
     return {"svg": svg.getvalue(), "png": png.getvalue()}

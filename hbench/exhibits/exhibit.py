@@ -15,6 +15,7 @@ from hbench.exhibits.cells import Cell, Line, cell, lines, together
 from hbench.exhibits.diff import Diff, diffs_of
 from hbench.exhibits.estimates import estimate
 from hbench.exhibits.opened import Opened
+from hbench.exhibits.paper_rows import with_paper_rows
 from hbench.exhibits.sources import Source, count_newest_runs
 
 __all__ = ["Cell", "Exhibit", "ExhibitBlock", "names", "read", "regenerate", "regenerate_all", "regenerate_from"]
@@ -114,8 +115,7 @@ def regenerate_from(connection: Any, exhibit: tuple[str, ExhibitBlock, str], sou
     count_newest_runs(connection, _digests(sources))
     units = _units(connection, exhibit, sources)
     apart = lines(block, units, sources)
-    found = [*together(block, apart)]
-    found += [Line("", "", "", row, []) for row in _paper_only(block, found, sources)]
+    found = with_paper_rows(block, together(block, apart), apart, sources)
     cells = [c for line in found for c in _row_cells(block, line, found)]
     made_of = tuple(behind(block, line, units) for line in found)
     diffs = diffs_of(block.diff, units) if block.diff else ()
@@ -156,7 +156,7 @@ def put_units(connection: Any, name: str, sql: str, sources: Sequence[Source]) -
 
 def _row_cells(block: ExhibitBlock, line: Line, found: Sequence[Line]) -> list[Cell]:
     base = _baseline(block, line, found)
-    paper = block.paper.get(line.label, {}) if line.source in ("", *block.compared) else {}
+    paper = block.paper.get(line.label, {}) if not line.arm or line.source in block.compared else {}
     return [
         cell(line, name, estimate(block, name, line.units, base), paper.get(name), block.tolerance)
         for name in block.columns
@@ -177,11 +177,3 @@ def _baseline(block: ExhibitBlock, line: Line, found: Sequence[Line]) -> Sequenc
 
     alike = (o for o in found if o.arm == block.baseline and spec(o) == spec(line))
     return next((o.units for o in alike if elsewhere(o.parts) == elsewhere(line.parts)), [])
-
-
-def _paper_only(block: ExhibitBlock, found: Sequence[Line], sources: Sequence[Source]) -> list[tuple[str, ...]]:
-    """Rows that the paper has and we have not, where ours repeat its setting."""
-    if not any(source.name in block.compared for source in sources):
-        return []
-    ours = {line.label for line in found}
-    return [tuple(row.split(" / ")) for row in block.paper if row not in ours]

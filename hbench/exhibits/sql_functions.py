@@ -68,8 +68,11 @@ FUNCTIONS = (
 
 
 def add_functions(connection: Any) -> None:
-    """Makes them known to a connection, also a read-only one."""
-    known = {name for (name,) in connection.execute("select function_name from duckdb_functions()").fetchall()}
-    for function, takes, gives in FUNCTIONS:
-        if function.__name__ not in known:
+    """Makes them known to a connection, also a read-only one. One that knows them stays as it is."""
+    import duckdb
+
+    try:
+        connection.execute("select helper_used(null, null, null)")  # the last one
+    except duckdb.CatalogException:
+        for function, takes, gives in FUNCTIONS:
             connection.create_function(function.__name__, function, takes, gives, null_handling="special")

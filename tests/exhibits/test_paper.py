@@ -3,6 +3,7 @@
 from hbench.exhibits.block import ExhibitBlock, PaperValue
 from hbench.exhibits.cells import Line, cell
 from hbench.exhibits.exhibit import Exhibit, read, regenerate_from
+from hbench.exhibits.paper_rows import with_paper_rows
 from hbench.exhibits.sources import Source, count_newest_runs
 from hbench.exhibits.statistics import Estimate
 from tests.exhibits.database import filled
@@ -50,3 +51,31 @@ def test_another_spec_is_not_compared_with_the_paper():
 
 def test_without_a_list_the_exhibits_own_specs_are_compared():
     assert made("quickstart", paper_specs=None).cells[0].paper_value == 0.528
+
+
+BLOCK = ExhibitBlock.model_validate(
+    {"title": "T", "from": ["data/one", "data/two"], "rows": ["family", "arm"], "columns": {"score": {}}}
+    | {"paper": {"one / rl": {"score": 0.5}, "all / rl": {"score": 0.25}, "all / theirs": {"score": 0.75}}}
+)
+
+
+def unrun(spec: str, arm: str) -> Line:
+    return Line(spec, "", arm, ("–", arm), [])
+
+
+def test_a_row_of_the_paper_stands_for_the_arms_that_would_fill_it():
+    lines = [unrun("data/one", "rl"), unrun("data/two", "rl"), unrun("data/one", "base")]
+    sources = [Source(name, {}, ("rl",)) for name in BLOCK.from_]
+    made = with_paper_rows(BLOCK, lines, lines, sources)
+    assert [(line.parts, line.source) for line in made] == [
+        (("–", "base"), "data/one"),
+        (("one", "rl"), "data/one"),
+        (("all", "rl"), "data/one, data/two"),
+        (("all", "theirs"), ""),
+    ]
+
+
+def test_an_arm_of_a_spec_in_another_setting_is_not_hidden_behind_the_paper():
+    line = unrun("quick", "rl")
+    made = with_paper_rows(BLOCK, [line], [line], [Source("quick", {}, ("rl",)), Source("data/one", {}, ("rl",))])
+    assert made[0] == line and [row.source for row in made[1:]] == ["", "", ""]

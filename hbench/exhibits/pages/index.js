@@ -46,7 +46,7 @@ function open(button, move) {
   inside.append(numbers(found, column, data));
   const asked = query(exhibit.id, column, row);
   if (row[3]) put(inside, "p", "No spec here fills it: " + row[3]);
-  else if (found[0] == null && row[0]) put(inside, "p", "Filled by: hbench run " + row[0].replace(/^published\/\S+ /, ""));
+  else if (found[0] == null && row[0]) put(inside, "p", "Filled by: " + row[0].split(", ").map((spec) => "hbench run " + spec).join("; "));
   if (asked) { put(inside, "p", "What it is made of, the rows without a value included:", "quiet"); put(inside, "pre", asked, "asked"); }
   if (opened) opened.removeAttribute("aria-expanded");
   opened = button;
