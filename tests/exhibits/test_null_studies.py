@@ -18,44 +18,42 @@ STUDIES = 1000
 UNBALANCED = (1, 1, 2, 2, 3, 4, 5, 6, 8, 12, 20)
 
 
-def question_scores(arm, scores, seed=0, draws=None):
-    """scores: family -> the score of each question. draws: family -> question -> its score in each draw of proposals."""
-    return [
-        QuestionScore(arm, seed, str(family), 0, str(i), score, tuple(draws[family][i]) if draws else ())
-        for family, its in enumerate(scores)
-        for i, score in enumerate(its)
-    ]
+def question_scores(arm, families, scores, seed=0, draws=None):
+    """families, scores: (Q,), of each question. draws: (Q, D), its score in each draw of proposals."""
+    drawn = draws.tolist() if draws is not None else [()] * len(scores)
+    asked = enumerate(zip(families.tolist(), scores.tolist(), drawn, strict=True))
+    return [QuestionScore(arm, seed, str(f), 0, str(i), score, tuple(its)) for i, (f, score, its) in asked]
 
 
 def clustered(draw, sizes, *, runs=(1, 1), seeds=1, differ=0.1, runs_differ=0.05, effect=0.0):
     """Both sides of a study of families of these sizes: families and training runs favour a side, questions are hard or not."""
-    favour = draw.normal(effect, differ, len(sizes))
-    hard = [draw.uniform(0.2, 0.8) + draw.normal(0, 0.3, size) for size in sizes]
+    n, family = len(sizes), np.repeat(np.arange(len(sizes)), sizes)  # (Q,)
+    favour = draw.normal(effect, differ, n)[family]
+    hard = draw.uniform(0.2, 0.8, n)[family] + draw.normal(0, 0.3, len(family))
     sides = []
     for side, count in enumerate(runs):
         sides.append([])
-        for seed in range(seeds):
-            for run in range(count):
-                shift = draw.normal(0, runs_differ) if count * seeds > 1 else 0.0
-                mixed = draw.normal(0, runs_differ, len(sizes)) if count * seeds > 1 else np.zeros(len(sizes))
-                means = [h + shift + m + (0 if side else f) for h, m, f in zip(hard, mixed, favour, strict=True)]
-                sides[side] += question_scores(f"{side} {run}", [m + draw.normal(0, 0.2, len(m)) for m in means], seed)
+        for run, seed in ((run, seed) for seed in range(seeds) for run in range(count)):
+            scores = hard + draw.normal(0, 0.2, len(family)) + (0.0 if side else favour)
+            if count * seeds > 1:
+                scores = scores + draw.normal(0, runs_differ) + draw.normal(0, runs_differ, n)[family]
+            sides[side] += question_scores(f"{side} {run}", family, scores, seed)
     return sides
 
 
 def tossed(draw, questions=40):
     """One family, right or wrong: a question has its own chance, the same on both sides."""
-    chance = draw.uniform(0, 1, questions)
-    return [question_scores(side, [(draw.uniform(size=questions) < chance).astype(float)]) for side in "ab"]
+    chance, one = draw.uniform(0, 1, questions), np.zeros(questions, int)
+    return [question_scores(side, one, (draw.uniform(size=questions) < chance).astype(float)) for side in "ab"]
 
 
 def proposed(draw, questions=12, proposals=4):
     """One family: each side draws proposals, and a proposal is good or bad at all of its questions."""
-    sides = []
+    sides, one = [], np.zeros(questions, int)
     for side in "ab":
         worth = draw.normal(0.5, 0.2, proposals) + draw.normal(0, 0.1, (questions, 1))
         worth = worth + draw.normal(0, 0.1, (questions, proposals))
-        sides.append(question_scores(side, [worth.mean(axis=1)], draws=[worth]))
+        sides.append(question_scores(side, one, worth.mean(axis=1), draws=worth))
     return sides
 
 
@@ -77,7 +75,7 @@ def covered(lines, effect=0.0):
 
 SHAPES = {
     "few families": (clustered, {"sizes": [4] * 6}, "family"),
-    "many families": (clustered, {"sizes": [2] * 30}, "family"),
+    "many families": (clustered, {"sizes": [2] * 24}, "family"),
     "unbalanced families": (clustered, {"sizes": UNBALANCED}, "family"),
     "two training runs a side": (clustered, {"sizes": [2] * 12, "runs": (2, 2)}, "family"),
     "runs that differ most": (clustered, {"sizes": [2] * 8, "runs": (2, 2), "differ": 0.02, "runs_differ": 0.2}, "family"),
