@@ -6,7 +6,7 @@ from hbench.core.failure import HbenchError
 from hbench.view.chart import Chart, Curve, chart
 from hbench.view.harness_tree import Tree, tree
 from hbench.view.page import NotFound, page
-from hbench.view.tree_drawing import drawing
+from hbench.view.tree_drawing import Drawing, drawing
 
 
 def rounds(request: Any) -> Any:
@@ -20,8 +20,13 @@ def rounds(request: Any) -> Any:
     of_arm = (digest, found["arm"], found["family"], found["seed"])
     made = tree(reading, of_arm)
     place = [row for row in alike if row["arm"] == found["arm"] or row["family"] == found["family"]]
-    values = {"tree": made, "drawing": drawing(made) if made.rounds else None, "curve": curve(made)}
+    values = {"tree": made, "drawing": _drawn(made), "curve": curve(made)}
     return page(request, "rounds.html", found=found, digest=digest, place=place, run=reading.rows(RUN, [digest]), **values)
+
+
+def _drawn(made: Tree) -> Drawing | None:
+    """The changes of an evolver have no scores of their own: they make no tree."""
+    return drawing(made) if any(each.sort == "selection" for each in made.rounds) else None
 
 
 def curve(made: Tree) -> Chart | None:
@@ -31,7 +36,8 @@ def curve(made: Tree) -> Chart | None:
     held_out = [(each.number, each.held_out) for each in made.rounds if each.held_out is not None]
     tried = [(each.number, [leaf.score for leaf in each.leaves if leaf.score is not None]) for each in made.rounds]
     best = [(number, max(scores)) for number, scores in tried if scores]
-    curves = [Curve("parent, scoring", parents), Curve("best candidate, scoring", best), Curve("held out", held_out + beyond)]
+    evolved = any(each.sort == "evolution" for each in made.rounds)
+    curves = [Curve("bank, on the questions it is evolved on" if evolved else "parent, scoring", parents), Curve("best candidate, scoring", best), Curve("held out", held_out + beyond)]
     return chart(curves, "round", "score")
 
 

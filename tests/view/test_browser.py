@@ -33,6 +33,11 @@ PAGES = {
     "sql": ("/sql?q=select+*+from+rollouts", "SQL"),
     "nothing": ("/nowhere", "Not here"),
 }
+# Milliseconds from the click to the first letters.
+FIRST_PAINT = """() => new Promise(done => new PerformanceObserver(seen => {
+  const paint = seen.getEntriesByName('first-contentful-paint')[0];
+  if (paint) done(paint.startTime);
+}).observe({type: 'paint', buffered: true}))"""
 
 
 @pytest.fixture(scope="module")
@@ -163,9 +168,9 @@ def test_the_first_paint_with_100_000_rollouts_takes_less_than_a_second(browser,
             took = []
             for _ in range(5):
                 opened.page.goto(page.address + path)
-                opened.page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length > 0")
-                took.append(opened.value("performance.getEntriesByName('first-contentful-paint')[0].startTime"))
+                took.append(opened.value(FIRST_PAINT))
             busy = max(1.0, os.getloadavg()[0] / os.cpu_count())  # other work on this machine takes its share of the second
+            print(f"{path}: {min(took):.0f} ms")
             assert min(took) < 1000 * busy, f"{path}: {min(took):.0f} ms"
 
 
