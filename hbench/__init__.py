@@ -1,6 +1,6 @@
 """hbench: measure, adapt, learn and distil agent harnesses.
 
-From a notebook: `hbench.load(spec)`, `hbench.run(spec)`, `hbench.sql(query)`. From a shell: `hbench --help`.
+From a notebook: `hbench.load(spec)`, `hbench.run(spec)`, `hbench.sql(query)`, `hbench.compare(a, b)`. From a shell: `hbench --help`.
 """
 
 from collections.abc import Sequence
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pandas
 
+    from hbench.exhibits.compare import Comparison
     from hbench.runtime.run import RunResult
     from hbench.spec.load import Spec
 
@@ -55,3 +56,14 @@ def sql(query: str, results: str | Path = "results") -> "pandas.DataFrame":
 
     fold(Path(results), wait_s=2.0)
     return query_frame(Path(results), query)
+
+
+def compare(a: str, b: str, results: str | Path = "results") -> "Comparison":
+    """Arm `a` less arm `b` on the questions that both were asked, as `hbench compare` has it: difference, interval, p.
+
+    Sides are written `SPEC:ARM`, `published/NAME SPEC:ARM`, or `:ARM` for another arm of a's spec. Raises HbenchError
+    where a side is not there, or they share no question.
+    """
+    from hbench.exhibits.compare import compare as set_against
+
+    return set_against(Path(results), a, b)

@@ -28,6 +28,8 @@ def offered(line: str, folder=None) -> list[str]:
         ("hbench run quickstart --arm tool", "tool_loop"),
         ("hbench exhibit qa_r", "qa_rounds"),
         ("hbench sql --bundle mi", "mini"),
+        ("hbench compare published/mi", "published/mini"),
+        ("hbench compare quickstart --arm tool", "tool_loop"),
         ("hbench kinds strict", "strict_improvement"),
         ("hbench new tr", "training"),
         ("hbench eval se", "seed"),

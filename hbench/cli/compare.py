@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from hbench.cli import complete
 from hbench.cli.options import Bundle, Format, Results
 
 
@@ -21,9 +22,15 @@ SIDE = "SPEC:ARM, 'published/NAME SPEC:ARM', published/NAME:ARM, or a checkpoint
 
 
 def compare(
-    a: Annotated[str, typer.Argument(metavar="A", help=SIDE)],
-    b: Annotated[str | None, typer.Argument(metavar="B", help="The other side; `:ARM` is another arm of A's spec.")] = None,
-    arm: Annotated[list[str] | None, typer.Option("--arm", help="For sides that name none: once for both, or once each.")] = None,
+    a: Annotated[str, typer.Argument(metavar="A", help=SIDE, autocompletion=complete.exported)],
+    b: Annotated[
+        str | None,
+        typer.Argument(metavar="B", help="The other; `:ARM` is another arm of A's spec.", autocompletion=complete.exported),
+    ] = None,
+    arm: Annotated[
+        list[str] | None,
+        typer.Option("--arm", help="For sides that name none: once for both, or once each.", autocompletion=complete.arms),
+    ] = None,
     unit: Annotated[
         Unit | None,
         typer.Option(help="What the claim is about; default: families, or of one its chains, scenarios, questions."),

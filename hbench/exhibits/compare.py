@@ -1,7 +1,7 @@
 """Two arms against each other on the questions that both were asked: `compare(results, a, b) -> Comparison`."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from hbench.core.failure import HbenchError
@@ -62,11 +62,13 @@ def compare(results: Path, a: str, b: str | None = None, options: Options = Opti
     """
     from hbench.store.database import MAIN, fold
 
-    if (results / MAIN).exists() or (results / "steps").exists():
-        fold(results, wait_s=FOLD_WAIT_S)
+    there = (results / MAIN).exists() or (results / "steps").exists()
+    folded = fold(results, wait_s=FOLD_WAIT_S).how if there else "nothing"
     sides = find_sides(results, [a] if b is None else [a, b], options.arms, options.bundle)
     ours, theirs = read_scores(sides, options.grade, options.selected)
-    return compare_scores(ours, theirs, options.unit)
+    made = compare_scores(ours, theirs, options.unit)
+    stale = folded in ("busy", "held", "failed")
+    return replace(made, notes=(*made.notes, f"From a database that was not up to date: {folded}.")) if stale else made
 
 
 def compare_scores(ours: ArmScores, theirs: ArmScores, unit: str | None = None) -> Comparison:
