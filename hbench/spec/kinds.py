@@ -7,7 +7,7 @@ from textwrap import fill
 
 from hbench.core.digest import Json
 from hbench.core.failure import HbenchError
-from hbench.parts.part import SORTS, loadable
+from hbench.parts.part import SORTS, find, kinds, loadable
 from hbench.spec.block_schema import PART, block_schema, full_class
 from hbench.spec.field_words import field_words
 from hbench.spec.named_parts import first_line
@@ -54,8 +54,10 @@ def describe_kinds(steps: Mapping[str, str]) -> str:
 
 
 def describe_sort(sort: str) -> str:
-    """Every kind of a sort with its fields."""
-    return "\n".join([f"{sort.upper()}  {WHERE[sort]}", *(_part(part, kind).text() for kind, part in loadable(sort).items())])
+    """Every kind of a sort with its fields; of one's own that is broken, why."""
+    there = loadable(sort)
+    told = [_part(there[kind], kind).text() if kind in there else _broken(sort, kind) for kind in kinds(sort)]
+    return "\n".join([f"{sort.upper()}  {WHERE[sort]}", *told])
 
 
 def describe(word: str, steps: Mapping[str, str]) -> str:
@@ -63,7 +65,7 @@ def describe(word: str, steps: Mapping[str, str]) -> str:
     if word in SORTS:
         return describe_sort(word)
     found = [f"PLAN\n{_plan(word).text()}"] if word in PLANS else []
-    found += [_alone(sort, word, part) for sort in SORTS if (part := loadable(sort).get(word))]
+    found += [_alone(sort, word) for sort in SORTS if word in kinds(sort)]
     found += [*([f"STEP\n  {word}  {steps[word]}"] if word in steps else []), *_blocks(word)]
     if not found:
         hint = did_you_mean(word, [*known_words(), *steps, *_beside(word)]) or "`hbench kinds` lists what there is"
@@ -74,7 +76,7 @@ def describe(word: str, steps: Mapping[str, str]) -> str:
 def known_words() -> list[str]:
     """Plans, sorts, kinds, and the top-level blocks of specs."""
     fields = [name for plan in PLANS.values() for name in plan.model_fields]
-    return sorted({*PLANS, *SORTS, *(kind for sort in SORTS for kind in loadable(sort)), *fields})
+    return sorted({*PLANS, *SORTS, *(kind for sort in SORTS for kind in kinds(sort)), *fields})
 
 
 def _first(text: str) -> str:
@@ -100,9 +102,18 @@ def _part(part: type, kind: str) -> Told:
     return Told(kind, schema, schema.get("$defs", {}))
 
 
-def _alone(sort: str, kind: str, part: type) -> str:
+def _broken(sort: str, kind: str) -> str:
+    try:
+        find(sort, kind)
+    except Exception as error:  # whatever a part's own code raises
+        return f"  {kind}  cannot be loaded: {type(error).__name__}: {error} ({kinds(sort)[kind]})"
+    return f"  {kind}"
+
+
+def _alone(sort: str, kind: str) -> str:
     """One kind, with the names that it takes where they are a list."""
-    lines = [f"{sort.upper()}  {WHERE[sort]}", _part(part, kind).text()]
+    part = loadable(sort).get(kind)
+    lines = [f"{sort.upper()}  {WHERE[sort]}", _part(part, kind).text() if part else _broken(sort, kind)]
     if hasattr(part, "names"):
         lines.append(fill(f"names: {', '.join(part.names())}", 118, initial_indent=" " * 6, subsequent_indent=" " * 13))
     return "\n".join(lines)

@@ -37,6 +37,14 @@ def test_a_step_is_told_whole():
     assert describe("split", STEPS).endswith("params: …")
 
 
+def test_a_part_of_one_s_own_is_told_and_a_broken_one_says_why(tmp_path, monkeypatch):
+    (tmp_path / "parts/selections").mkdir(parents=True)
+    (tmp_path / "parts/selections/mine.py").write_text("import nothing_of_that_name\n")
+    monkeypatch.chdir(tmp_path)
+    assert "mine  cannot be loaded: ModuleNotFoundError: No module named" in describe("selections", STEPS)
+    assert "mine.py)" in describe("mine", STEPS) and "best_candidate" in describe_kinds(STEPS)
+
+
 @pytest.mark.parametrize(("word", "hint"), [("xyzzy", "lists what there is"), ("toi", "did you mean 'toy'"), ("train.grop", "mean 'train.grpo'")])
 def test_an_unknown_word_gets_a_hint(word, hint):
     with pytest.raises(HbenchError, match=hint):
