@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hbench.core.published import PREFIX, find_bundle
+from hbench.exhibits.bundled import bundled_spec
 from hbench.exhibits.exhibit import read
 from hbench.plan.bounds import Bound
 
@@ -17,21 +18,13 @@ def how_to_get(name: str, results: Path) -> str:
     lines = [f"{name}: {block.title}", *([block.source] if block.source else []), ""]
     bundles: dict[str, list[str]] = {}
     for named in block.from_:
-        bundle, spec = _parted(named)
+        spec = bundled_spec(named)
         lines += [*_to_run(spec, results), ""] if spec else []
-        if bundle:
-            bundles.setdefault(bundle, []).append(spec)
+        if spec != named:
+            bundles.setdefault(named.split()[0], []).append(spec)
     lines += [line for bundle, specs in bundles.items() for line in (*_bundled(bundle, specs, results), "")]
     lines += [f"not to be had by running: {row}: {why}\n" for row, why in block.unfilled.items()]
     return "\n".join([*lines, f"hbench exhibit {name}"])
-
-
-def _parted(named: str) -> tuple[str, str]:
-    """A name under `from` as a bundle and a spec; either may be empty."""
-    if not named.startswith(PREFIX):
-        return "", named
-    bundle, *spec = shlex.split(named)
-    return bundle, shlex.join(spec)
 
 
 def _bundled(bundle: str, specs: Sequence[str], results: Path) -> Iterator[str]:

@@ -15,8 +15,8 @@ SPECS = "Specs whose rows count, in place of the exhibit's own."
 def exhibit(
     name: Annotated[str | None, typer.Argument(help=NAME, autocompletion=complete.exhibits)] = None,
     specs: Annotated[list[str] | None, typer.Argument(help=SPECS, autocompletion=complete.exported)] = None,
-    every: Annotated[bool, typer.Option("--all", help="Every exhibit, and results/exhibits/index.html with all of them.")] = False,
-    spec: Annotated[bool, typer.Option("--spec", help="Make nothing: say which specs fill it, and what they cost at most.")] = False,
+    every: Annotated[bool, typer.Option("--all", help="Every exhibit, and exhibits/index.html with all of them.")] = False,
+    spec: Annotated[bool, typer.Option("--spec", help="Make nothing: say what fills it, and what that costs at most.")] = False,
     results: Results = Path("results"),
     bundle: Bundle = None,
 ) -> None:

@@ -32,6 +32,17 @@ def asked_bundle(names: Sequence[str], bundle: str | None, results: Path) -> Pat
     return bundle_folder(asked, results) if asked else None
 
 
+def absent_bundles(names: Sequence[str], results: Path) -> list[str]:
+    """The bundles that `names` speak of as published/NAME and that lie nowhere."""
+    spoken = dict.fromkeys(name.split()[0] for name in names if name.startswith(PREFIX))
+    return [name for name in spoken if find_bundle(name, results) is None]
+
+
+def bundled_spec(name: str) -> str:
+    """The spec in `published/NAME SPEC`; "" for all of a bundle's. A name without a bundle is a spec itself."""
+    return name.partition(" ")[2].strip() if name.startswith(PREFIX) else name
+
+
 def bundle_sources(folder: Path, names: Sequence[str]) -> list[Source]:
     """The specs behind `names` as the bundle knows them, however they read today; for published/NAME all of them.
 

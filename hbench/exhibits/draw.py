@@ -132,7 +132,8 @@ def _curve(axis: Any, curve: "Curve", offsets: Mapping[int, float] | None) -> An
     aside = 0.0 if offsets is None else offsets[curve.style]
     xs, ys = [dot.x + aside for dot in curve.dots], [dot.value for dot in curve.dots]
     every = -(-len(xs) // MARKED)  # those of other curves stand between
-    look: dict[str, Any] = {"color": colour, "marker": MARKERS[curve.style % len(MARKERS)], "markevery": (curve.style % every, every)}
+    look: dict[str, Any] = {"color": colour, "marker": MARKERS[curve.style % len(MARKERS)]}
+    look["markevery"] = (curve.style % every, every)
     if curve.paper:
         look |= {"linestyle": (0, (2, 1.5)) if joined else "none", "linewidth": 0.9, "markerfacecolor": "white", "alpha": 0.8}
         return axis.plot(xs, ys, **look)[0]

@@ -34,7 +34,8 @@ def index_html(shown: Sequence["Shown"]) -> str:
     """The page. All texts are escaped; the same exhibits give the same bytes."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
-    pages = Environment(loader=FileSystemLoader(PAGES), autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    neat = {"undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
+    pages = Environment(loader=FileSystemLoader(PAGES), autoescape=True, **neat)
     pages.filters["code"] = _with_code
     papers: dict[str, list[Shown]] = {}
     for each in sorted(shown, key=lambda each: each.place):
@@ -112,8 +113,8 @@ class Shown:
             [column.title or name, _made(column, block), select(block, name), int(column.statistic in PAIRED)]
             for name, column in block.columns.items()
         ]
-        behind = self.exhibit.behind
-        rows = [[*_behind(row), block.unfilled.get(" / ".join(parts), "")] for row, parts in zip(behind, self.exhibit.rows, strict=True)]
+        named = zip(self.exhibit.behind, self.exhibit.rows, strict=True)
+        rows = [[*_behind(row), block.unfilled.get(" / ".join(parts), "")] for row, parts in named]
         found = {"units": COUNTS[block.unit], "confidence": block.confidence, "columns": columns, "rows": rows}
         made = json.dumps({**found, "cells": [_numbers(cell) for cell in self.exhibit.cells]}, separators=(",", ":"))
         return made.replace("<", "\\u003c")

@@ -5,7 +5,7 @@ import pytest
 from hbench.exhibits.behind import Behind, behind, cell_sql
 from hbench.exhibits.block import ExhibitBlock
 from hbench.exhibits.cells import Line
-from hbench.exhibits.exhibit import regenerate_from, read
+from hbench.exhibits.exhibit import read, regenerate_from
 from hbench.exhibits.sources import Source
 from hbench.exhibits.statistics import mean
 from tests.exhibits.database import filled
@@ -55,8 +55,8 @@ def test_a_difference_is_made_of_its_rows_and_the_baselines(made):
 
 
 BLOCK = ExhibitBlock.model_validate(
-    {"title": "T", "from": ["x"], "rows": ["study", "arm"], "columns": {"score": {}, "more": {"statistic": "difference", "of": "score"}}}
-    | {"baseline": "base", "pool": {"rl": ["rl_0", "rl_1"]}}
+    {"title": "T", "from": ["x"], "rows": ["study", "arm"], "baseline": "base", "pool": {"rl": ["rl_0", "rl_1"]}}
+    | {"columns": {"score": {}, "more": {"statistic": "difference", "of": "score"}}}
 )
 
 

@@ -68,3 +68,10 @@ def test_the_caption_says_what_was_left_out(folder):
     publish(folder / "other", ["mine"], "small", Terms(frozenset({"events"}), with_questions=True))
     made = regenerate("proposal_quality", folder / "other", ["published/small"])
     assert made.caption[-1].endswith("), without events.")
+
+
+def test_a_bundle_that_an_exhibit_names_and_that_is_not_here_leaves_its_specs_missing(folder):
+    made = regenerate("proposal_quality", folder / "results", ["published/maxi mine"])
+    assert all(cell.value is None for cell in made.cells) and [row.spec for row in made.behind] == ["mine", "mine"]
+    assert "mine: no finished run; `hbench run mine` fills seed, independent." in made.caption
+    assert made.caption[-1] == "published/maxi is not here."
