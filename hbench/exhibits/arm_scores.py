@@ -58,7 +58,7 @@ def read_scores(sides: Sequence[Side], grade: str | None = None, selected: bool 
     found: dict[int, ArmScores] = {}
     for folder in dict.fromkeys(side.folder for side in sides):
         with closing(open_read_only(folder, WAIT_S)) as connection:
-            count_newest_runs(connection)
+            count_newest_runs(connection, [digest for side in sides if side.folder == folder for digest in side.points])
             found |= {i: _read(connection, s, grade, selected) for i, s in enumerate(sides) if s.folder == folder}
     return [found[i] for i in range(len(sides))]
 

@@ -89,7 +89,9 @@ def find_sides(results: Path, texts: Sequence[str], arms: Sequence[str] = (), bu
         raise HbenchError(f"--arm at most twice, once a side; `--arm {'+'.join(arms)}` pools them")
     given = [_pooled(arm) for arm in arms]
     asked = [replace(a, arms=a.arms or (given[min(i, len(given) - 1)] if given else ())) for i, a in enumerate((first, other))]
-    sides = [_side(results, replace(a, place=a.place or (PREFIX + bundle.removeprefix(PREFIX) if bundle else ""))) for a in asked]
+    default = PREFIX + bundle.removeprefix(PREFIX) if bundle else ""
+    placed = [replace(a, place=a.place or default) for a in asked]
+    sides = [_side(results, each, [arm for a in placed if a.spec == each.spec for arm in a.arms]) for each in placed]
     _check_apart(*sides)
     return sides[0], sides[1]
 
@@ -100,9 +102,10 @@ def _check_apart(one: Side, other: Side) -> None:
         raise HbenchError(f"{one.name} and {other.name} both have the arm '{shared[0]}': against itself it is no different")
 
 
-def _side(results: Path, asked: Asked) -> Side:
+def _side(results: Path, asked: Asked, together: Sequence[str]) -> Side:
+    """together: the arms that both sides ask of its spec."""
     if not asked.place:
-        return _from_folder(results, asked)
+        return _from_folder(results, asked, together)
     folder = bundle_folder(asked.place, results)
     manifest = read_manifest(folder)
     if asked.spec in manifest["adapters"] and not asked.arms:  # published/NAME/ARM, as specs name a trained model
@@ -114,27 +117,37 @@ def _side(results: Path, asked: Asked) -> Side:
     return _chosen(asked, folder, bundle_sources(folder, [wanted]))
 
 
-def _from_folder(folder: Path, asked: Asked) -> Side:
+def _from_folder(folder: Path, asked: Asked, together: Sequence[str] = ()) -> Side:
     """Of specs as they read today, or of what a checkpoint was trained for."""
     from hbench.store.query import open_read_only
 
+    checkpoint = KEY.fullmatch(asked.spec) is not None
     with closing(open_read_only(folder, WAIT_S)) as connection:
-        count_newest_runs(connection)
-        found = arms_of_checkpoint(connection, asked.spec) if KEY.fullmatch(asked.spec) else None
+        count_newest_runs(connection, None if checkpoint else ())
+        found = arms_of_checkpoint(connection, asked.spec) if checkpoint else None
         if found:
             return _chosen(asked, folder, [Source(asked.spec, {digest: "" for digest in found.specs}, found.arms)])
         if asked.place:
             raise HbenchError(f"{asked.place} holds no checkpoint {asked.spec}")
-        sources = load_sources(connection, [asked.spec])
-        _check_run(connection, sources[0])
-    return _chosen(asked, folder, sources)
+        return _that_ran(connection, folder, asked, together)
 
 
-def _check_run(connection: Any, source: Source) -> None:
-    """Raises HbenchError where no run of the spec, as it reads today, came to its end."""
-    digests = {digest for (digest,) in connection.execute("select spec_digest from counted_runs").fetchall()}
-    if not digests & set(source.points):
-        raise HbenchError(f"{source.name}, as it reads today, has no finished run: `hbench run {source.name}` makes one")
+def _that_ran(connection: Any, folder: Path, asked: Asked, together: Sequence[str]) -> Side:
+    """Of the whole spec where it was run; else of its run with the asked arms alone (`--arm`), or with those of both sides.
+
+    Raises HbenchError where no run of the spec, as it reads today, came to its end.
+    """
+    from hbench.spec import load
+
+    path, *more = shlex.split(asked.spec)
+    whole = load(path, more)
+    ran = {digest for (digest,) in connection.execute("select spec_digest from counted_runs").fetchall()}
+    for arms in ((), asked.arms, together):
+        specs = [spec.only(arms) for spec in whole] if arms else whole
+        side = _chosen(asked, folder, load_sources(connection, [asked.spec], {asked.spec: specs}))
+        if ran & set(side.points):
+            return side
+    raise HbenchError(f"{asked.spec}, as it reads today, has no finished run: `hbench run {asked.spec}` makes one")
 
 
 def _chosen(asked: Asked, folder: Path, sources: Sequence[Source]) -> Side:

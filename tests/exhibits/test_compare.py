@@ -1,5 +1,6 @@
 """Two arms against each other, from a results folder and from the committed study."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -95,6 +96,24 @@ def test_specs_that_were_not_run_are_told(folder):
     put(folder, study([first]))
     made = compare(folder, "mine:independent", ":seed")
     assert "1 of 2 specs of mine:seed have no finished run." in made.left_out
+
+
+@pytest.mark.parametrize("runs", [[["seed", "independent"]], [["seed"], ["independent"]]])
+def test_arms_that_were_run_alone_are_found(folder, runs):
+    """`hbench run SPEC --arm` makes another spec of it; arms may have been run in one go or one by one."""
+    (folder.parent / "specs/mine.yaml").write_text(SPEC + "  third: {rounds: 2}\n")
+    put(folder, [point for arms in runs for spec in load("mine") for point in alone(spec, spec.only(arms), arms)])
+    assert compare(folder, "mine:independent", ":seed").whole.difference.value == 0.25
+
+
+def alone(whole, own, arms):
+    return [replace(point, spec=own.digest) for point in study([whole]) if point.arm in arms]
+
+
+def test_an_arm_that_was_not_run_is_told(folder):
+    put(folder, [point for spec in load("mine") for point in alone(spec, spec.only(["seed"]), ["seed"])])
+    with pytest.raises(HbenchError, match="mine, as it reads today, has no finished run"):
+        compare(folder, "mine:independent", ":seed")
 
 
 def test_a_spec_that_was_edited_has_not_been_run(folder):
