@@ -13,7 +13,7 @@ from hbench.core.failure import HbenchError
 def context() -> Any:
     """Processes are forked from one that has loaded what they need, and holds nothing else of this one."""
     found = multiprocessing.get_context("forkserver")
-    found.set_forkserver_preload(["duckdb", "hbench.view.sql_asked", "hbench.store.database"])
+    found.set_forkserver_preload(["__main__", "duckdb", "hbench.view.sql_asked", "hbench.store.database"])
     return found
 
 

@@ -7,6 +7,8 @@ import pytest
 
 from tests.view.served import served
 
+pytestmark = pytest.mark.slow
+
 
 def opened(page, name: str) -> str:
     """The text of its page, once it has been made."""
