@@ -5,7 +5,8 @@ import math
 import os
 import shutil
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -129,7 +130,8 @@ def fit(trainer: Any, task: Task, tokenizer: Any) -> None:
 
     trainer.remove_callback(PrinterCallback)
     found = latest(task.folder)
-    trainer.train(resume_from_checkpoint=str(found) if found else None)
+    with _heard_out(task):
+        trainer.train(resume_from_checkpoint=str(found) if found else None)
     state = trainer.accelerator.get_state_dict(trainer.model) if task.processes > 1 else None
     if task.rank == 0:
         part = task.folder / f"{FINAL}.part"
@@ -139,3 +141,17 @@ def fit(trainer: Any, task: Task, tokenizer: Any) -> None:
         shutil.rmtree(task.folder / FINAL, ignore_errors=True)
         os.replace(part, task.folder / FINAL)
     trainer.accelerator.wait_for_everyone()
+
+
+@contextmanager
+def _heard_out(task: Task) -> Iterator[None]:
+    """Waits until W&B has what it was told: the process ends at once when all is trained, and would cut it off."""
+    failed = True
+    try:
+        yield
+        failed = False
+    finally:
+        if task.rank == 0 and "wandb" in (task.machine.get("report_to") or ()):
+            import wandb
+
+            wandb.finish(exit_code=int(failed))
