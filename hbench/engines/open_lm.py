@@ -4,6 +4,7 @@ import hashlib
 from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hbench.core.digest import Json
 from hbench.core.failure import HbenchError
@@ -11,6 +12,9 @@ from hbench.core.model import TRAINED, ModelRef
 from hbench.core.places import find_file
 from hbench.core.protocols import LM
 from hbench.engines import embedded
+
+if TYPE_CHECKING:
+    from hbench.engines.openai_lm import Reach
 
 ENGINES = ("auto", "openai", "transformers", "recorded")
 
@@ -32,13 +36,20 @@ def open_lm(ref: ModelRef, machine: Json) -> LM:
 
         return RecordedLM(_recorded_file(ref, machine), machine.get("latency_ms") or 0)
     if engine == "openai":
-        from hbench.engines.openai_lm import OpenAILM, Reach
+        from hbench.engines.openai_lm import OpenAILM
 
-        reach = Reach.of(_weights(ref), machine)
-        return OpenAILM(replace(reach, model=_trained_name(ref) or reach.model), ref.files)
+        return OpenAILM(reach_of(ref, machine), ref.files)
     from hbench.engines.transformers_lm import TransformersLM
 
     return TransformersLM(ref.identity, machine.get("batch") or 16, machine.get("threads") or 1, ref.files)
+
+
+def reach_of(ref: ModelRef, machine: Json) -> "Reach":
+    """How a server is asked for the model, under the name that it has there. Raises HbenchError."""
+    from hbench.engines.openai_lm import Reach
+
+    reach = Reach.of(_weights(ref), machine)
+    return replace(reach, model=trained_name(ref) or reach.model)
 
 
 def _of_rules(identity: Json) -> LM:
@@ -62,7 +73,7 @@ def _choose(ref: ModelRef, machine: Json) -> str:
     )
 
 
-def _trained_name(ref: ModelRef) -> str | None:
+def trained_name(ref: ModelRef) -> str | None:
     """What a server calls the model once it was trained; None for one that was not."""
     found = next((ref.identity[key] for key in TRAINED if ref.identity.get(key)), None)
     return found[:16] if found and ref.files else None

@@ -4,7 +4,7 @@ import asyncio
 import os
 import random
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
 from pathlib import Path
@@ -54,11 +54,11 @@ class OpenAILM:
     """Many requests in flight over kept-alive connections. After its tries a request gets an LMError, never a reply.
 
     files: where what was trained lies. An adapter that the server does not list is given to it first, under the name
-    in `reach`, as vLLM takes it.
+    in `reach`, as vLLM takes it. gone: whether the server is known to be no more, so that nothing is tried again.
     """
 
-    def __init__(self, reach: Reach, files: Path | None = None):
-        self.reach, self.files = reach, files
+    def __init__(self, reach: Reach, files: Path | None = None, gone: Callable[[], Any] = lambda: False):
+        self.reach, self.files, self._gone = reach, files, gone
         self._limit = RateLimit(reach.requests_per_minute, reach.tokens_per_minute)
         self._slots = asyncio.Semaphore(reach.max_in_flight)
         self._session: Any = None
@@ -102,7 +102,7 @@ class OpenAILM:
                 self._limit.settle(taken, result.prompt_tokens + result.completion_tokens or most)
                 return result
             self._limit.settle(taken, 0)
-            if wait is None:
+            if wait is None or self._gone():
                 return result
             if attempt < self.reach.retries:
                 await asyncio.sleep(max(wait, _backoff(attempt)))
@@ -191,7 +191,7 @@ class OpenAILM:
                 status, raw = 503, f"{type(trouble).__name__}: {trouble}".encode()
             if status == 200 or b"already been loaded" in raw:
                 return None
-            if status not in RETRIED or attempt == self.reach.retries:
+            if status not in RETRIED or attempt == self.reach.retries or self._gone():
                 break
             await asyncio.sleep(_backoff(attempt))
         error = refusal(status, raw)

@@ -16,10 +16,10 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
-from functools import cache
 from pathlib import Path
 
 from hbench.core.failure import StepError
+from hbench.core.living import lives, started, this_machine
 
 HEARTBEAT_S = 10.0
 STALE_S = 60.0
@@ -95,8 +95,8 @@ class Watch:
         return lease
 
     def _is_stale(self, holder: Holder | None) -> bool:
-        if holder is not None and holder.machine == _machine():
-            return not _is_alive(holder)
+        if holder is not None and holder.machine == this_machine():
+            return not lives(holder.pid, holder.started)
         with suppress(FileNotFoundError):
             state = (holder, self.file.stat().st_mtime_ns)
             if state != self._seen:
@@ -155,33 +155,4 @@ def _takeover(file: Path) -> Iterator[None]:
 
 
 def _me() -> Holder:
-    return Holder(socket.gethostname(), _machine(), os.getpid(), _started(os.getpid()))
-
-
-@cache
-def _machine() -> str:
-    """Host, boot and process namespace: a pid is compared only where all three agree."""
-    namespace = boot = ""
-    with suppress(OSError):
-        boot = Path("/proc/sys/kernel/random/boot_id").read_text().strip()
-        namespace = os.readlink("/proc/self/ns/pid")
-    return f"{socket.gethostname()} {boot} {namespace}"
-
-
-def _is_alive(holder: Holder) -> bool:
-    try:
-        os.kill(holder.pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        pass  # another user's
-    return _started(holder.pid) in (holder.started, "")
-
-
-def _started(pid: int) -> str:
-    """When the process started, in the kernel's ticks; "" where /proc does not say. A zombie is dead: "zombie"."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return ""
-    return "zombie" if fields[0] in "ZX" else fields[19]
+    return Holder(socket.gethostname(), this_machine(), os.getpid(), started(os.getpid()))

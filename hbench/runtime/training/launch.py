@@ -8,12 +8,14 @@ from pathlib import Path
 from typing import Any
 
 from hbench.core.failure import StepError
+from hbench.core.model import ModelRef
 from hbench.core.protocols import Part
 from hbench.core.training import Trained, TrainingJob
 from hbench.runtime.training.job import in_process, write_job
 from hbench.runtime.training.processes import JOB, Processes, wait_until_gone, why
 from hbench.runtime.training.rows import Progress, cut, lines, means, rows_file, rows_files
 from hbench.runtime.training.trackers import tracker_environment
+from hbench.steps.run_setting import model_ref
 
 FOLDER, TRAINED, FINAL = "train", "trained.json", "final"
 NEEDED = ("torch", "transformers", "trl", "peft", "accelerate", "datasets")
@@ -28,7 +30,7 @@ def train(services: Any, part: Part, job: TrainingJob, told: Callable[[int, int]
     _check_installed()
     wait_until_gone(folder, services.check)
     if not _made(folder):
-        with services.device.alone():
+        with services.device.alone(*services.device_users(*_asked(job))):
             _prepare(folder, job, services)
             _run(folder, job, services, told)
     return _collected(folder, part)
@@ -57,6 +59,11 @@ def _prepare(folder: Path, job: TrainingJob, services: Any) -> None:
         old.unlink()
     held = any(in_process(ref, reach) for ref, reach in services.machine.models.values())
     write_job(folder / JOB, job, services.machine, services.serve() if held else None)
+
+
+def _asked(job: TrainingJob) -> list[ModelRef]:
+    """The models that the training itself asks: the solvers of its trials."""
+    return [model_ref(family["solver"]) for family in (job.reward or {}).get("families", {}).values()]
 
 
 def _run(folder: Path, job: TrainingJob, services: Any, told: Callable[[int, int], None]) -> None:
