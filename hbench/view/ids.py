@@ -9,7 +9,7 @@ from hbench.view.reading import Asked
 
 Sort = Literal["spec", "step", "candidate", "rollout", "trajectory", "harness", "question"]
 SHOWN = 8  # digits of a key in an address that is to be read
-FORMS = "a spec's name, STEP, STEP.CANDIDATE, STEP/QUESTION, STEP.CANDIDATE/QUESTION.REPEAT, HARNESS or QUESTION"
+FORMS = "a spec's name or file, STEP, STEP.CANDIDATE, STEP/QUESTION, STEP.CANDIDATE/QUESTION.REPEAT, HARNESS or QUESTION"
 _ADDRESS = re.compile(r"([0-9a-f]+)(?:\.(\d+))?(?:/([0-9a-f]+)(?:\.(\d+))?)?")
 # An empty bank is a harness without files: candidates know it, harnesses does not.
 _HARNESSES = "(select harness_id from harnesses union select parent_id from candidates)"
@@ -18,7 +18,7 @@ _SOUGHT = (("step", "steps", "step_key"), ("harness", _HARNESSES, "harness_id"),
 
 @dataclass(frozen=True)
 class Named:
-    """id: the whole spec name, harness id or question id; of the other sorts the step's key."""
+    """id: the whole harness id or question id, the word for specs (see spec_names); of the other sorts the step's key."""
 
     sort: Sort
     id: str
@@ -39,7 +39,7 @@ def candidate_address(step_key: str, candidate: int = 0) -> str:
 
 def named(reading: Asked, word: str) -> Named:
     """What `word` stands for. Raises NotFound, saying why, where it is nothing, or more than one thing."""
-    if reading.query("select 1 from specs where name = ? limit 1", [word]).rows:
+    if spec_names(reading, word):
         return Named("spec", word)
     address = _ADDRESS.fullmatch(word.lower())
     if address is None:
@@ -51,6 +51,17 @@ def named(reading: Asked, word: str) -> Named:
     if question is None:
         return _candidate(reading, step_key, int(number))
     return _rollout(reading, Named("rollout", step_key, int(number or 0), question, int(repeat or 0)))
+
+
+def spec_names(reading: Asked, word: str) -> list[str]:
+    """The specs that `word` stands for: the one of that name, or those of a file, named as other commands take it."""
+    known = reading.query("select distinct name, file from specs order by name").rows
+    named = [name for name, _ in known if name == word]
+    return named[:1] or list(dict.fromkeys(name for name, file in known if _below_specs(file) == _below_specs(word)))
+
+
+def _below_specs(file: str) -> str:
+    return file.removeprefix("./").rpartition("specs/")[2].removesuffix(".yaml")
 
 
 def _by_beginning(reading: Asked, begin: str) -> Named:

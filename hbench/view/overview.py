@@ -60,12 +60,13 @@ select
 
 @dataclass(frozen=True)
 class Arm:
-    """One arm, family and seed. rounds: how many. score: held out, of its last harness; None where it was not measured.
+    """One arm, family and seed of a spec. rounds: how many. score: held out, of its last harness; None where it was not measured.
 
     held_out_key: the step that measured it.
     """
 
     spec_digest: str
+    spec: str
     arm: str
     family: str
     seed: int
@@ -78,17 +79,18 @@ class Arm:
         return self.spec_digest, self.arm, self.family, self.seed
 
 
-def arms(reading: Asked, spec: str) -> tuple[Arm, ...]:
-    """Every arm, family and seed of the specs of that name."""
-    return tuple(Arm(**row) for row in reading.rows(_ARMS, [spec]))
+def arms(reading: Asked, specs: Sequence[str]) -> tuple[Arm, ...]:
+    """Every arm, family and seed of the specs of those names."""
+    return tuple(Arm(**row) for row in reading.rows(_ARMS, [list(specs)]))
 
 
 _ARMS = f"""
-with placed as (select distinct done.step_key, {COLUMNS} {PLACED} where sp.name = ?),
+with placed as (select distinct done.step_key, {COLUMNS} {PLACED} where sp.name in (select unnest(?))),
 
 found as (
   select
     spec_digest,
+    spec,
     arm,
     family,
     seed,
@@ -101,7 +103,7 @@ select
   found.*,
   (select avg(score) from rollouts where step_key = found.held_out_key) as score
 from found
-order by spec_digest, arm, family, seed
+order by spec, spec_digest, arm, family, seed
 """
 
 

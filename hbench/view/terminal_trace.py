@@ -7,7 +7,7 @@ from typing import Any
 from hbench.view.candidate import candidate
 from hbench.view.harness import harness
 from hbench.view.harness_tree import Tree, tree
-from hbench.view.ids import Named, candidate_address, named, rollout_address
+from hbench.view.ids import Named, candidate_address, named, rollout_address, spec_names
 from hbench.view.overview import Arm, arms, overview, rollouts_of
 from hbench.view.page import NotFound
 from hbench.view.placed import places
@@ -20,7 +20,7 @@ from hbench.view.trajectory import trajectory
 
 TREES = 3  # of a spec that are printed without being asked for
 HOW = """
-hbench trace SPEC              its arms; with one --arm (and --family) their trees of harnesses, round by round
+hbench trace SPEC              by name or file: its arms; with one --arm (and --family) their trees of harnesses, round by round
 hbench trace STEP              what a step ran: its candidates or rollouts (--failed: only what failed)
 hbench trace STEP.CANDIDATE    a candidate: diff against its parent, the report that caused it, reward, failures, rollouts
 hbench trace STEP/QUESTION     a rollout, every call; where there are turns, turn by turn (--calls: its calls)
@@ -81,12 +81,15 @@ def _overview(reading: Asked, terminal: Terminal) -> None:
 
 
 def _spec(reading: Asked, terminal: Terminal, spec: str, wanted: Wanted) -> None:
-    found = [arm for arm in arms(reading, spec) if wanted.arm in (None, arm.arm) and wanted.family in (None, arm.family)]
+    names = spec_names(reading, spec)
+    found = [arm for arm in arms(reading, names) if wanted.arm in (None, arm.arm) and wanted.family in (None, arm.family)]
     if not found:
         raise NotFound(f"nothing of spec {spec} was run" + (" under that arm and family" if wanted.arm or wanted.family else ""))
-    terminal.title("Spec", spec)
-    rows = [(arm.arm, arm.family, arm.seed, arm.rounds, arm.score, (arm.held_out_key or "–")[:8]) for arm in found]
-    terminal.table(("arm", "family", "#seed", "#rounds", "#held out", "step"), rows)
+    terminal.title("Spec", ", ".join(names))
+    rows = [(arm.spec, arm.arm, arm.family, arm.seed, arm.rounds, arm.score, (arm.held_out_key or "–")[:8]) for arm in found]
+    head = ("spec", "arm", "family", "#seed", "#rounds", "#held out", "step")
+    alone = len(names) == 1  # its name stands above
+    terminal.table(head[alone:], [row[alone:] for row in rows])
     grown = [arm for arm in found if arm.rounds]
     if len(grown) > TREES and not wanted.arm:
         terminal.line((f"--arm ARM and --family FAMILY show their trees of harnesses; {len(grown)} have one", "dim"))
@@ -96,7 +99,7 @@ def _spec(reading: Asked, terminal: Terminal, spec: str, wanted: Wanted) -> None
 
 
 def _tree(terminal: Terminal, arm: Arm, found: Tree) -> None:
-    terminal.title("Tree of harnesses:", f"{arm.arm}, {arm.family}, seed {arm.seed}")
+    terminal.title("Tree of harnesses:", f"{arm.spec}, {arm.arm}, {arm.family}, seed {arm.seed}")
     for each in found.rounds:
         kept = ("kept the parent", "dim") if each.kept_parent else ""
         terminal.line(

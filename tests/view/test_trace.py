@@ -5,7 +5,9 @@ import io
 import pytest
 
 from hbench.core.failure import HbenchError
-from hbench.view.ids import named
+from hbench.store.artifacts import Store
+from hbench.store.database import fold
+from hbench.view.ids import named, spec_names
 from hbench.view.reading import Reading
 from hbench.view.terminal import Terminal
 from hbench.view.terminal_trace import Wanted, trace
@@ -50,6 +52,22 @@ def test_a_spec_shows_its_tree_with_what_was_chosen(reading):
     assert f"├─◉ {key('propose')[:8]} applied 0.500" in told
     assert f"├─○ {key('propose_1')[:8]} no_edit_blocks" in told
     assert f"in the end {MADE.id[:8]}" in told
+
+
+@pytest.mark.parametrize("file", ["specs/told.yaml", "./specs/told.yaml", "told.yaml", "/home/me/specs/told.yaml"])
+def test_a_spec_is_traced_by_its_file_as_by_its_name(reading, file):
+    assert said(reading, file) == said(reading, "told")
+
+
+def test_a_file_whose_sweep_made_several_specs_stands_for_all_of_them(tmp_path):
+    store = Store(tmp_path)
+    for digest, name, file in (("1", "swept-1", "swept"), ("2", "swept-2", "swept"), ("3", "other", "odd \"'")):
+        row = {"spec_digest": digest, "name": name, "plan": "adaptation", "file": f"specs/{file}.yaml", "point": {}, "text": ""}
+        store.put_plan(digest, {"specs": [row]})
+    fold(tmp_path, wait_s=10.0)
+    there = Reading(tmp_path)
+    assert spec_names(there, "swept") == spec_names(there, "specs/swept.yaml") == ["swept-1", "swept-2"]
+    assert (spec_names(there, "other"), spec_names(there, "odd \"'"), spec_names(there, "'")) == (["other"], ["other"], [])
 
 
 def test_a_candidate_shows_diff_report_reward_and_rollouts_beside_its_parents(reading):
