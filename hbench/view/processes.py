@@ -2,7 +2,10 @@
 
 import multiprocessing
 import signal
-from collections.abc import Callable
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
 from typing import Any
 
@@ -13,8 +16,35 @@ from hbench.core.failure import HbenchError
 def context() -> Any:
     """Processes are forked from one that has loaded what they need, and holds nothing else of this one."""
     found = multiprocessing.get_context("forkserver")
-    found.set_forkserver_preload(["__main__", "duckdb", "hbench.view.sql_asked", "hbench.store.database"])
+    found.set_forkserver_preload(["duckdb", "hbench.view.sql_asked", "hbench.store.database"])
     return found
+
+
+_STARTING = threading.Lock()
+
+
+def start(work: Callable[..., None], *given: Any) -> tuple[Any, Any]:
+    """A process that does `work(pipe, *given)`, and this end of its pipe."""
+    here, there = context().Pipe(duplex=False)
+    process = context().Process(target=work, args=(there, *given), daemon=True)
+    with _STARTING, _nameless_main():
+        process.start()
+    there.close()
+    return process, here
+
+
+@contextmanager
+def _nameless_main() -> Iterator[None]:
+    """While open, a process that starts does not load the program that started this one: it may be a script that serves."""
+    main = sys.modules["__main__"]
+    names = {name: getattr(main, name) for name in ("__file__", "__spec__") if hasattr(main, name)}
+    try:
+        for name in names:
+            setattr(main, name, None)
+        yield
+    finally:
+        for name, value in names.items():
+            setattr(main, name, value)
 
 
 def apart(work: Callable[..., Any], *given: Any) -> Any:
@@ -23,10 +53,7 @@ def apart(work: Callable[..., Any], *given: Any) -> Any:
     A process that reads a database and also folds it would, with every file that it closes, drop the locks that it reads
     under; and one that reckons for seconds would let pages wait.
     """
-    here, there = context().Pipe(duplex=False)
-    process = context().Process(target=_do, args=(there, work, given), daemon=True)
-    process.start()
-    there.close()
+    process, here = start(_do, work, given)
     try:
         trouble, made = here.recv()
     except EOFError:

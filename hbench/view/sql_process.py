@@ -9,7 +9,7 @@ from typing import Any
 
 from hbench.core.failure import HbenchError
 from hbench.view import sql_asked
-from hbench.view.processes import context
+from hbench.view.processes import start
 from hbench.view.sql_asked import Most
 
 BUSY = 4  # on a machine that a run keeps busy, a query may take so many times its seconds of processor time
@@ -45,11 +45,8 @@ def ask(folder: Path, sql: str, most: Most, exhibit: str | None = None) -> Answe
 
 
 def _told(asked: tuple[Path, str, Most, str | None]) -> bytes:
-    here, there = context().Pipe(duplex=False)
-    process = context().Process(target=sql_asked.work, args=(there, *asked), daemon=True)
-    process.start()
+    process, here = start(sql_asked.work, *asked)
     most = asked[2]
-    there.close()
     try:
         for patience_s in (START_S, BUSY * most.seconds):
             if not here.poll(patience_s):

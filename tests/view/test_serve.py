@@ -31,6 +31,14 @@ def test_without_its_libraries_it_says_what_to_install(tmp_path):
     assert done.returncode == 2 and "pip install 'hbench[view]'" in done.stderr
 
 
+def test_a_script_that_serves_when_it_is_loaded_is_not_loaded_by_the_pages_processes(tmp_path):
+    """They used to load it, and with it to serve anew: what finished was then never folded in."""
+    script = tmp_path / "look.py"
+    script.write_text("from hbench.view.processes import apart\nprint('loaded', apart(abs, -1))\n")
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, timeout=120)
+    assert done.stdout.splitlines() == ["loaded 1"], done.stdout + done.stderr
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("word", [signal.SIGINT, signal.SIGTERM])
 def test_it_says_where_it_is_answers_there_and_ends_when_told(toy, word):
