@@ -34,6 +34,11 @@ def test_help_loads_nothing_heavy():
     assert done.stdout.strip().endswith("[]")
 
 
+def test_it_says_which_version_it_is_and_on_what(world):
+    told = world.hbench("--version").stdout
+    assert told.startswith("hbench ") and ", python 3." in told and ", duckdb " in told
+
+
 @pytest.mark.parametrize("command", ["check", "plan", "sql"])
 def test_no_command_but_run_loads_torch(world, command):
     words = {"check": ["check"], "plan": ["plan", "specs/toy.yaml"], "sql": ["sql", "select 1"]}[command]

@@ -20,8 +20,23 @@ app = typer.Typer(
 )
 
 
+def _version(asked: bool) -> None:
+    """Says which hbench this is, and ends."""
+    if asked:
+        from hbench.runtime.versions import versions
+
+        typer.echo(", ".join(f"{name} {version}" for name, version in versions().items()))
+        raise typer.Exit
+
+
+Version = Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Say which hbench this is, and on what.")]
+
+
 @app.callback()
-def every(parts: Annotated[list[Path] | None, typer.Option(help="A folder with parts of your own, beside ./parts.")] = None) -> None:
+def every(
+    parts: Annotated[list[Path] | None, typer.Option(help="A folder with parts of your own, beside ./parts.")] = None,
+    version: Version = False,
+) -> None:
     """Measure, adapt, learn and distil agent harnesses: YAML specs in, DuckDB tables out."""
     if parts:
         os.environ["HBENCH_PARTS"] = os.pathsep.join(str(folder.absolute()) for folder in parts)
