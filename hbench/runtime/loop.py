@@ -40,8 +40,8 @@ class LoopThread:
         self._stopping = True
         try:
             asyncio.run_coroutine_threadsafe(_cancel_all(last, seconds), self._loop).result(seconds + 0.5)
-        except Exception:  # a service that does not close in time dies with the process
-            pass
+        except Exception:  # a service that does not close in time dies with the process, and nothing is said of it
+            self._loop.call_soon_threadsafe(self._loop.set_exception_handler, lambda loop, told: None)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(0.5)
 

@@ -1,5 +1,6 @@
 """The front door: all jails of one run."""
 
+import asyncio
 import os
 from collections.abc import Sequence
 
@@ -106,8 +107,7 @@ class Jails:
 
     async def close(self) -> None:
         """Ends every zygote and every child."""
-        for pool in self._pools():
-            await pool.close()
+        await asyncio.gather(*(pool.close() for pool in self._pools()))
 
 
 def chosen(sandbox: str) -> str:

@@ -52,9 +52,11 @@ class Pool:
     async def close(self) -> None:
         if self._growing is not None:
             await self._growing
-        for zygote in self._zygotes:
-            zygote.close()
-        self._zygotes.clear()
+        zygotes, self._zygotes = self._zygotes, []
+        for zygote in zygotes:
+            zygote.dismiss()
+        for zygote in zygotes:
+            await zygote.left()  # the loop has others to end meanwhile
 
 
 async def start_zygote(sandbox: str, purpose: start.Purpose, packages: Sequence[str] = ()) -> Zygote:

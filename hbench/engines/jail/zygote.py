@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from hbench.core.failure import StepError
@@ -15,6 +16,7 @@ from hbench.engines.jail import start
 from hbench.engines.jail.inside import wire
 
 START_S = 60.0  # loading the grader's libraries on a busy machine
+LEAVE_S = 1.0  # for ending, with all children
 _PACKET = 1 << 16
 
 
@@ -177,15 +179,31 @@ class Zygote:
 
     def close(self) -> None:
         """Ends the zygote and every child. Its process is waited for."""
+        self.dismiss()
+        with suppress(subprocess.TimeoutExpired):
+            self._process.wait(LEAVE_S)
+        self._end()
+
+    def dismiss(self) -> None:
+        """Lets the zygote end, and every child with it."""
         self._died()
         self._control.close()
         for _, descriptors in self._unsent:
             for descriptor in descriptors:
                 os.close(descriptor)
         self._unsent.clear()
+
+    async def left(self) -> None:
+        """Returns once its process has ended after `dismiss`; it is killed when that takes a second."""
+        until = self._loop.time() + LEAVE_S
         try:
-            self._process.wait(1.0)
-        except subprocess.TimeoutExpired:
+            while self._process.poll() is None and self._loop.time() < until:
+                await asyncio.sleep(0.01)
+        finally:
+            self._end()
+
+    def _end(self) -> None:
+        if self._process.poll() is None:
             os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
         self._process.stderr.close()
