@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -48,10 +49,14 @@ def read(path: Path) -> Source:
 
 
 def parse(text: str, path: Path) -> Source:
-    """The same for text already in hand; `path` names it."""
+    """The same for text already in hand; `path` names it. Nobody changes what it gives: equal texts are parsed once."""
+    return _parsed(text, path, shown(path))
+
+
+@lru_cache(maxsize=1024)
+def _parsed(text: str, path: Path, file: str) -> Source:
     import yaml
 
-    file = shown(path)
     try:
         root = yaml.compose(text, Loader=yaml.BaseLoader)
     except yaml.YAMLError as error:
