@@ -34,6 +34,7 @@ _EDIT = {
     "outcome": "applied",  # or the name of what went wrong
     "message": "",
     "score": 0.5,  # on the scoring questions; none when nothing was run
+    "on": "",  # of an edit that a race dropped: on how many of them
     "chosen": True,
 }
 

@@ -1,6 +1,6 @@
-"""The contracts between packages: the LM, the services a step gets, and the five extension points."""
+"""The contracts between packages: the LM, the services a step gets, and the extension points."""
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence, Set
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -18,6 +18,7 @@ from hbench.core.question import Question
 from hbench.core.rollout import Rollout
 from hbench.core.scored import Scored
 from hbench.core.training import Talk, Trained, TrainingJob, TurnTokens
+from hbench.core.standing import Standing
 from hbench.core.trajectory import Acted, Work
 
 Tool = Callable[..., Awaitable[Json]]  # raises ToolError (told to the harness) or StepError (ends the step)
@@ -278,4 +279,22 @@ class RewardTerm(Protocol):
 class SelectionRule(Protocol):
     def select(self, parent: Scored, candidates: Sequence[Scored]) -> Scored:
         """The next round's harness. Ties go to the parent where the rule may keep it, else to the earliest."""
+        ...
+
+
+class RaceRule(Protocol):
+    """Which candidates go on while they are scored on more and more questions: a race. Its rule sees scores alone, and on
+    equal scores gives equal answers, so that a race that was stopped goes on as it would have.
+    """
+
+    def looks(self, questions: int) -> Sequence[int]:
+        """After how many questions it looks, ascending, each less than `questions`."""
+        ...
+
+    def survivors(self, race: Standing) -> Collection[int]:
+        """The candidates of race.scores that go on; the others are dropped for good."""
+        ...
+
+    def most_rollouts(self, candidates: int, questions: int) -> int:
+        """The most that a race of so many candidates may take, with one rollout a question."""
         ...

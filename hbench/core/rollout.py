@@ -1,8 +1,8 @@
 """One execution of one harness on one question, with its record and score."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Literal
+from dataclasses import dataclass, field, replace
+from typing import Literal, Self
 
 from hbench.core.digest import Json
 from hbench.core.failure import Failure
@@ -56,6 +56,10 @@ class Rollout:
     events: tuple[Event, ...] = ()
     usage: Usage = field(default_factory=Usage)
     output: str = ""  # what it printed, cut at the limit
+
+    def without_events(self) -> Self:
+        """The same without what was said: what is kept where that is a row already."""
+        return replace(self, events=(), output="")
 
     def grade(self, name: str) -> float:
         return self.grades.get(name, 0.0)

@@ -88,19 +88,23 @@ where ended_at is not null
 qualify row_number() over (partition by spec_digest order by limited is null desc, ended_at desc, run_id desc) = 1
 """
 
-# Its steps under their labels. An arm of which a step failed or was skipped is left out whole: a mean over the
+# Its steps under their labels. candidate: under which number the rollouts that are meant stand; not 0 in races alone. An arm of which a step failed or was skipped is left out whole: a mean over the
 # proposals that happened to go through would be another number.
 COUNTED_STEPS = """
 create or replace temporary table counted_steps as
 select
   l.*,
   n.run_id,
-  s.step_key
+  s.step_key,
+  coalesce(x.candidate, 0) as candidate
 from counted_runs as n
 join plan_labels as l
   using (spec_digest)
 left join run_steps as s
   using (run_id, step_id)
+left join races as x
+  on x.step_key = s.step_key
+  and x.slot = l.slot
 where $all
   or l.spec_digest in (select unnest($specs))
 qualify bool_and(coalesce(s.status, '') in ('ran', 'cached'))

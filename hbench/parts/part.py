@@ -13,7 +13,7 @@ from typing import Any, ClassVar
 from pydantic import BaseModel, ConfigDict
 
 PACKAGE = Path(__file__).parent
-SORTS = ("families", "domains", "calls", "edits", "rewards", "selections", "filters", "detectors")
+SORTS = ("families", "domains", "calls", "edits", "rewards", "selections", "races", "filters", "detectors")
 
 
 class Part(BaseModel):

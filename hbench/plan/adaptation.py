@@ -4,12 +4,14 @@ from typing import Any
 
 from hbench.core.digest import Json
 from hbench.plan.layout import Layout, Tag
-from hbench.plan.measure import held_out, measure, seed_harness, split
+from hbench.plan.measure import held_out, measure, run_setting, seed_harness, split
 from hbench.plan.step import Step
 
 
 def adaptation(lay: Layout) -> None:
     """Lays down one arm: rounds of evaluate, report, propose, score, select; then the held-out measurement.
+
+    With a race, one step scores all candidates of a round and chooses among them.
 
     Independent proposals are the same plan with `rounds: 1` and more proposals; fixed harnesses have `rounds: 0`.
     """
@@ -22,17 +24,15 @@ def adaptation(lay: Layout) -> None:
         proposals = [_propose(lay, reports[i % len(reports)], t, i) for i in range(spec.proposals)]
         scoring, draw = _scoring(lay, t), _scoring_seed(lay, t)
         parent = measure(lay, current, scoring, Tag("parent_scoring", f"round {t}, score the parent", t), draw)
-        trials = [
-            measure(lay, p, scoring, Tag("candidate_scoring", f"round {t}, score candidate {i}", t, i), draw)
-            for i, p in enumerate(proposals)
-        ]
+        race = _race(lay, parent, (scoring, draw), proposals, t) if spec.race else None
+        trials = [race or _score(lay, p, (scoring, draw), t, i) for i, p in enumerate(proposals)]
         for i, (proposal, trial) in enumerate(zip(proposals, trials, strict=True)):
             _reward(lay, (proposal, trial, parent), t, i)
         if spec.evaluate_all:
             held_out(lay, current, evaluation, Tag("held_out_round", f"round {t}, held out, parent", t))
             for i, p in enumerate(proposals):
                 held_out(lay, p, evaluation, Tag("held_out_candidate", f"round {t}, held out, candidate {i}", t, i))
-        current = _select(lay, parent, trials, proposals, t)
+        current = race or _select(lay, parent, trials, proposals, t)
         past.append(current)
     held_out(lay, first, evaluation, Tag("held_out_seed", "held out, first harness"))
     lay.outputs[f"{lay.arm}/held_out"] = held_out(lay, current, evaluation, Tag("held_out", "held out"))
@@ -77,10 +77,29 @@ def _propose(lay: Layout, report: Step, t: int, slot: int) -> Step:
     return lay.step("propose", params, inputs, Tag("propose", f"round {t}, candidate {slot}", t, slot))
 
 
+def _score(lay: Layout, proposal: Step, on: tuple[Step, int], t: int, slot: int) -> Step:
+    """on: the scoring questions, and the seed of the solver's draws."""
+    return measure(lay, proposal, on[0], Tag("candidate_scoring", f"round {t}, score candidate {slot}", t, slot), on[1])
+
+
+def _race(lay: Layout, parent: Step, on: tuple[Step, int], proposals: list[Step], t: int) -> Step:
+    """Scores all candidates and selects, in one step, which bears the labels of both."""
+    scoring, draw = on
+    rules = {"race": lay.json(lay.spec.race), "rule": lay.json(lay.spec.selection)}
+    inputs: dict[str, Any] = {"parent": parent, "questions": scoring["questions"]}
+    for i, proposal in enumerate(proposals):
+        inputs |= {f"harness_{i}": proposal["harness"], f"edit_{i}": proposal["edit"]}
+    tags = [Tag("candidate_scoring", f"round {t}, race candidate {i}", t, i) for i in range(len(proposals))]
+    for tag in (*tags, Tag("select", f"round {t}, race and select", t)):
+        made = lay.step("race", run_setting(lay, lay.spec, draw) | rules, inputs, tag)
+    return made
+
+
 def _reward(lay: Layout, scored: tuple[Step, Step, Step], t: int, slot: int) -> Step:
     inputs = dict(zip(("candidate", "trial", "parent"), scored, strict=True))
     tag = Tag("reward", f"round {t}, reward of candidate {slot}", t, slot)
-    return lay.step("reward", lay.reward(), inputs, tag)
+    raced = {"slot": slot} if scored[1].kind == "race" else {}
+    return lay.step("reward", lay.reward() | raced, inputs, tag)
 
 
 def _select(lay: Layout, parent: Step, trials: list[Step], proposals: list[Step], t: int) -> Step:

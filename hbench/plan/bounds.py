@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hbench.core.bank import MOST_COMPONENTS
+from hbench.parts.part import build
 from hbench.plan.step import Port, Step
 from hbench.steps._evolve_traces import MOST_TRACES
 from hbench.steps._well_formed import TRIES
@@ -26,6 +27,10 @@ def bounds(step: Step) -> dict[str, Bound]:
     params = step.params
     if step.kind == "evaluate":
         return {"solver": _runs(params, question_count(step) * params["repeats"])}
+    if step.kind == "race":
+        candidates = sum(name.startswith("harness_") for name in step.inputs)
+        most = build("races", params["race"]).most_rollouts(candidates, question_count(step))
+        return {"solver": _runs(params, most * params["repeats"])}
     if step.kind == "propose":
         return {"proposer": Bound(1, params["proposer"]["sampling"]["max_tokens"])}
     if step.kind == "demonstrate":

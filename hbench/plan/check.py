@@ -19,23 +19,29 @@ READS: Mapping[str, Mapping[str, frozenset[str]]] = {
     "harness": {},
     "split": {},
     "evaluate": {
-        "harness": frozenset({"harness", "propose", "select", "keep", "carry"}),
+        "harness": frozenset({"harness", "propose", "select", "race", "keep", "carry"}),
         "questions": frozenset({"split"}),
     },
     "report": {
         "evaluated": frozenset({"evaluate"}),
         "questions": frozenset({"split"}),
-        "history": frozenset({"select", "carry"}),
+        "history": frozenset({"select", "race", "carry"}),
     },
     "propose": {"report": frozenset({"report"}), "checkpoint": _TRAINS},
     "reward": {
         "candidate": frozenset({"propose"}),
-        "trial": frozenset({"evaluate"}),
+        "trial": frozenset({"evaluate", "race"}),
         "parent": frozenset({"evaluate"}),
     },
     "select": {
         "parent": frozenset({"evaluate"}),
         "candidate": frozenset({"evaluate"}),
+        "edit": frozenset({"propose"}),
+    },
+    "race": {
+        "parent": frozenset({"evaluate"}),
+        "questions": frozenset({"split"}),
+        "harness": frozenset({"propose"}),
         "edit": frozenset({"propose"}),
     },
     "contexts": {"report": frozenset({"report"}), "from": frozenset({"carry"})},

@@ -17,7 +17,7 @@ from hbench.spec.load import NOT_IN_ARMS
 from hbench.spec.plans import PLANS
 
 SORTS = ("experiment", "fragment", "exhibit")
-PART_SORTS = ("families", "domains", "calls", "edits", "selections", "filters", "detectors")  # `reward` has its terms as keys
+PART_SORTS = ("families", "domains", "calls", "edits", "selections", "races", "filters", "detectors")  # `reward` has its terms as keys
 _LATER: Json = {
     "description": "An interpolation, ${dotted.path}, or ???: to be set by whoever extends this.",
     "type": "string",

@@ -23,6 +23,7 @@ WHERE = {
     "edits": "edit: {kind: …}",
     "rewards": "reward: {KIND: {weight: …}}",
     "selections": "selection: {kind: …}",
+    "races": "race: {kind: …}",
     "filters": "train: {keep: [KIND, …]} of a distillation spec",
     "detectors": "behaviours: {NAME: {kind: …}}",
 }

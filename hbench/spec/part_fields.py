@@ -17,6 +17,7 @@ PROTOCOLS = {
     "edits": protocols.EditFormat,
     "rewards": protocols.RewardTerm,
     "selections": protocols.SelectionRule,
+    "races": protocols.RaceRule,
     "filters": protocols.Filter,
     "detectors": protocols.Detector,
 }

@@ -15,8 +15,10 @@ from hbench.spec.block import Block, Number, Whole, plain, wrong
 from hbench.spec.files import HarnessName, PromptName
 from hbench.spec.machine import MachineBlock
 from hbench.spec.model_block import ModelBlock
+from hbench.spec.part_fields import part_of
 
 UNHASHED = frozenset({"name", "description", "machine"})
+LATE = frozenset({"race", "benchmark"})
 SORT_OF = {"family": "families", "domain": "domains", "edit": "edits", "selection": "selections"}  # field -> folder of its parts
 DEFAULT_PARTS = {"edit": {"kind": "search_replace"}, "selection": {"kind": "strict_improvement"}}
 DEFAULT_TERMS = ("parsed", "applied", "completed", "task_score")  # Reasoning Gym's
@@ -206,6 +208,9 @@ class AdaptationSpec(_Harnessed):
     evaluate_all: bool = Field(False, description="Whether every candidate is measured on evaluation questions.")
 
     ROLES: ClassVar[tuple[str, ...]] = ("solver", "proposer")
+    race: part_of("races") | None = Field(
+        None, description="How candidates drop out while they are scored; null: all of them see every scoring question."
+    )
 
     @model_validator(mode="before")
     @classmethod
@@ -228,6 +233,13 @@ class AdaptationSpec(_Harnessed):
     def reward_json(self) -> Json:
         """The params of a reward step."""
         return {**self.reward.to_json(), "grade": self.grade}
+
+    @model_validator(mode="after")
+    def _race_is_by_score(self) -> Self:
+        if self.race and self.selection.kind == "pareto":
+            hint = "a race drops whoever scores less, also the cheaper one: take another selection, or race: null"
+            raise wrong("race: the selection pareto weighs tokens too", hint)
+        return self
 
 
 class EvaluationSpec(_Harnessed):

@@ -157,6 +157,7 @@ def _round(number: int, value: Json) -> dict[str, Json]:
             "outcome": edit["outcome"],
             "message": clip(edit["message"], SHORT_CHARS),
             "score": edit["score"],
+            "on": " on the first {} of {} questions".format(*edit["questions"]) if "questions" in edit else "",
             "chosen": edit["slot"] == value["chosen_slot"],
         }
         for edit in value["edits"]

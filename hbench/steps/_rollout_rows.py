@@ -6,6 +6,7 @@ from typing import Any
 
 from hbench.core.digest import Json, text_digest
 from hbench.core.failure import Failure
+from hbench.core.protocols import Part
 from hbench.core.rollout import Rollout, Usage
 
 
@@ -70,6 +71,15 @@ def rollouts_from_rows(rows: Iterable[dict[str, Any]], grades: Iterable[dict[str
     for grade in grades:
         values.setdefault((grade["question_id"], grade["repeat"]), {})[grade["name"]] = grade["value"]
     return [_rollout(row, values.get((row["question_id"], row["repeat"]), {})) for row in rows]
+
+
+def rollouts_by_candidate(part: Part) -> dict[int, list[Rollout]]:
+    """Candidate number -> the rollouts that an earlier try of a step finished, without their events."""
+    found: dict[str, dict[int, list[dict[str, Any]]]] = {"rollouts": {}, "grades": {}}
+    for table, numbers in found.items():
+        for row in part.rows(table):
+            numbers.setdefault(row["candidate"], []).append(row)
+    return {number: rollouts_from_rows(rows, found["grades"].get(number, ())) for number, rows in found["rollouts"].items()}
 
 
 def _rollout(row: dict[str, Any], grades: dict[str, float]) -> Rollout:

@@ -2,7 +2,6 @@
 
 import threading
 from collections.abc import Mapping
-from dataclasses import replace
 
 from hbench.core.candidate import Candidate
 from hbench.core.digest import Json
@@ -14,7 +13,7 @@ from hbench.core.question import Question
 from hbench.core.rollout import Rollout
 from hbench.steps._at_once import at_once
 from hbench.steps._candidate_rows import Rows
-from hbench.steps._rollout_rows import rollout_rows, rollouts_from_rows
+from hbench.steps._rollout_rows import rollout_rows, rollouts_by_candidate
 from hbench.steps.harness import harness_rows
 from hbench.steps.run_setting import RunSetting, model_row
 from hbench.steps.trial import trial
@@ -41,7 +40,7 @@ class Trials:
 
     def run(self) -> None:
         """Runs what an earlier try has not finished. Raises StepError."""
-        before = _by_candidate(self._services)
+        before = rollouts_by_candidate(self._services.part)
         total = sum(len(self._questions[family]) * self._settings[family].repeats for family, _ in self._todo)
         counted, ended = threading.Lock(), [0]
 
@@ -64,7 +63,7 @@ class Trials:
         if trouble := next((one for one in found if isinstance(one, StepError)), None):
             raise trouble
         # Only grades are read from here on: what was said is a row.
-        kept = [tuple(replace(rollout, events=(), output="") for rollout in rollouts) for rollouts in found]
+        kept = [tuple(rollout.without_events() for rollout in rollouts) for rollouts in found]
         self._found = dict(zip(self._todo, kept, strict=True))
 
     def rollouts(self, family: str, harness: Harness) -> tuple[Rollout, ...]:
@@ -83,13 +82,3 @@ class Trials:
             "harnesses": [row for harness in harnesses.values() for row in harness_rows(harness)],
             "models": [model_row(solver, self._services.engine(solver)) for solver in list(solvers.values())[:1]],
         }
-
-
-def _by_candidate(services: Services) -> dict[int, list[Rollout]]:
-    """Candidate number -> the rollouts that an earlier try of this step finished."""
-    rollouts: dict[int, list[dict]] = {}
-    grades: dict[int, list[dict]] = {}
-    for table, found in (("rollouts", rollouts), ("grades", grades)):
-        for row in services.part.rows(table):
-            found.setdefault(row["candidate"], []).append(row)
-    return {number: rollouts_from_rows(rows, grades.get(number, ())) for number, rows in rollouts.items()}

@@ -107,9 +107,9 @@ _ALL = (
         repeat  BIGINT, default 0  from 0
         harness_id  VARCHAR  the harness
         answer  VARCHAR  what run() returned; NULL when it did not complete
-        score  DOUBLE  the grade that the spec names, in [0, 1]
-        completed  BOOLEAN  run() returned a str within its limits
-        failure  VARCHAR  timeout, truncated, bad_type, no_answer …; NULL for none
+        score  DOUBLE  the grade that the spec names, in [0, 1]; NULL where it was not run
+        completed  BOOLEAN  run() returned a str within its limits; NULL where it was not run
+        failure  VARCHAR  timeout, truncated, bad_type, no_answer …; not_run: its candidate had left the race; NULL for none
         boundary  VARCHAR  what the failure crossed: harness, limits or grader
         error  VARCHAR  the failure's message
         calls  BIGINT  tool calls
@@ -179,7 +179,7 @@ _ALL = (
         weight  DOUBLE  its weight in the reward
     """),
     table("selections", "step", "step_key", "What a selection rule chose.", """
-        step_key  VARCHAR  the select step
+        step_key  VARCHAR  the select or race step
         rule  VARCHAR  the rule's kind
         parent_id  VARCHAR  the parent harness
         chosen_id  VARCHAR  the next round's harness
@@ -203,6 +203,15 @@ _ALL = (
         step_key  VARCHAR  the training step
         update  BIGINT  optimizer step, from 1
         name  VARCHAR  loss, reward, a term's name, kl, seconds …; failed_share: of edits that neither applied nor are no_change
+    table("races", "step", "step_key slot", "How far each candidate of a race came.", """
+        step_key  VARCHAR  the race step
+        slot  BIGINT  which candidate of the round, from 0
+        candidate  BIGINT  under which number its rollouts stand: its own, or that of an equal harness proposed before it
+        harness_id  VARCHAR  its harness; NULL when the edit failed
+        questions  BIGINT  on how many it was run
+        score  DOUBLE  its mean score over these; NULL when it was not run
+        dropped  BOOLEAN  it left the race before the last question
+    """),
         value  DOUBLE  the value; NULL for times and shares of time
         measured  DOUBLE, volatile  the same for times and shares of time: another machine takes another while
     """),

@@ -1,6 +1,6 @@
 -- labelled_steps: Every step of the newest finished run of each spec, with what it is for. Other views start here.
 -- One artifact may serve many specs, arms and rounds: it then stands here once for each. A whole run comes before
--- limited ones.
+-- limited ones. candidate: under which number the rollouts of the step that are meant stand; not 0 in races alone.
 create or replace view labelled_steps as
 with newest as (
     select
@@ -25,13 +25,15 @@ select
     labels.label,
     labels.step_id,
     done.step_key,
+    coalesce(races.candidate, 0) as candidate,
     done.status,
     newest.run_id,
     newest.limited
 from plan_labels as labels
 join newest on newest.spec_digest = labels.spec_digest
 join specs on specs.spec_digest = labels.spec_digest
-join run_steps as done on done.run_id = newest.run_id and done.step_id = labels.step_id;
+join run_steps as done on done.run_id = newest.run_id and done.step_id = labels.step_id
+left join races on races.step_key = done.step_key and races.slot = labels.slot;
 
 -- step_scores: Mean scores of each step that ran a harness, over its questions and repeats.
 create or replace view step_scores as
@@ -56,6 +58,7 @@ select
     sum(rollouts.prompt_tokens + rollouts.completion_tokens) as tokens
 from rollouts
 left join exact on exact.step_key = rollouts.step_key and exact.candidate = rollouts.candidate
+where rollouts.failure is distinct from 'not_run'
 group by rollouts.step_key, rollouts.candidate;
 
 -- held_out: Mean held-out score per spec, arm, family and harness. `purpose` says which harness: the arm's last
@@ -81,7 +84,7 @@ select
     scores.tokens,
     steps.step_key
 from labelled_steps as steps
-left join step_scores as scores on scores.step_key = steps.step_key
+left join step_scores as scores on scores.step_key = steps.step_key and scores.candidate = steps.candidate
 where steps.purpose in ('held_out', 'held_out_seed', 'held_out_round', 'held_out_candidate');
 
 -- rounds: What was selected in each round, per spec, arm, family and seed.
@@ -108,6 +111,8 @@ where steps.purpose = 'select';
 -- candidate_scores: Every candidate with its mean score, on the scoring and on the evaluation questions (`split`).
 -- A candidate is `failed` when its edit failed: it was not run, and its score and place are NULL. An edit that changes
 -- nothing is none: it has its parent's score. Place 1 is the best of its round; equal scores stand in the order proposed.
+-- One that is `dropped` left a race: its score is over the questions on which it was run, and it stands below who was run on
+-- all of them.
 create or replace view candidate_scores as
 with parents as (
     select
@@ -121,7 +126,7 @@ with parents as (
         any_value(scores.exact) as exact,
         any_value(scores.completion_rate) as completion_rate
     from labelled_steps as steps
-    join step_scores as scores on scores.step_key = steps.step_key
+    join step_scores as scores on scores.step_key = steps.step_key and scores.candidate = steps.candidate
     where steps.purpose in ('parent_scoring', 'held_out_seed', 'held_out_round')
     group by all
 ),
@@ -149,6 +154,7 @@ scored as (
         steps.seed,
         steps.round,
         steps.slot,
+        coalesce(races.dropped, false) as dropped,
         case when steps.purpose = 'candidate_scoring' then 'scoring' else 'evaluation' end as split,
         scores.harness_id,
         outcomes.outcome,
@@ -158,7 +164,8 @@ scored as (
         case when outcomes.outcome = 'no_change' then parents.completion_rate else scores.completion_rate end as completion_rate,
         steps.step_key
     from labelled_steps as steps
-    left join step_scores as scores on scores.step_key = steps.step_key
+    left join step_scores as scores on scores.step_key = steps.step_key and scores.candidate = steps.candidate
+    left join races on races.step_key = steps.step_key and races.slot = steps.slot
     left join outcomes
         on outcomes.spec_digest = steps.spec_digest
         and outcomes.arm = steps.arm
@@ -178,7 +185,7 @@ scored as (
 select
     *,
     case when not failed then row_number() over (
-        partition by spec_digest, arm, family, seed, round, split order by score desc nulls last, slot
+        partition by spec_digest, arm, family, seed, round, split order by dropped, score desc nulls last, slot
     ) end as place
 from scored;
 

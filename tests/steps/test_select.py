@@ -17,12 +17,20 @@ def edit(outcome):
     return Artifact("key", {"outcome": outcome, "explanation": "", "message": ""}, "digest", Path("."), lambda _: [])
 
 
-def chosen(rule, parent, *candidates):
+def selected(rule, parent, *candidates):
     inputs = {"parent": evaluated("parent", parent)}
     for i, (outcome, score) in enumerate(candidates):
         inputs[f"candidate_{i}"] = evaluated(f"c{i}" if outcome == "applied" else None, score)
         inputs[f"edit_{i}"] = edit(outcome)
-    return select({"rule": {"kind": rule}}, inputs, None).value
+    return select({"rule": {"kind": rule}}, inputs, None)
+
+
+def chosen(*told):
+    return selected(*told).value
+
+
+def rows(*told):
+    return selected(*told).rows["selections"]
 
 
 def test_an_explicit_no_change_stands_with_its_parents_score():
@@ -47,3 +55,9 @@ def test_when_every_edit_failed_the_parent_stays():
 def test_the_round_is_told_for_later_reports():
     history = chosen("strict_improvement", 0.5, ("applied", 0.75), ("no_change", None))["history"]
     assert history["chosen_slot"] == 0 and [e["outcome"] for e in history["edits"]] == ["applied", "no_change"]
+
+
+def test_the_slot_stands_in_the_row():
+    """selections.slot was NULL in every row: select left it out, and rounds.chosen_slot with it."""
+    assert rows("strict_improvement", 0.5, ("applied", 0.25), ("applied", 0.75))[0]["slot"] == 1
+    assert rows("strict_improvement", 0.5, ("applied", 0.25))[0]["slot"] == -1

@@ -10,10 +10,11 @@ from hbench.parts.part import build
 from hbench.parts.selections._ranking import best, ranking
 from hbench.parts.selections.best_candidate import BestCandidate
 from hbench.parts.selections.best_or_parent import BestOrParent
+from hbench.parts.selections.pareto import Pareto
 from hbench.parts.selections.strict_improvement import StrictImprovement
 from tests.where import cases
 
-RULES = [StrictImprovement(), BestCandidate(), BestOrParent()]
+RULES = [StrictImprovement(), BestCandidate(), BestOrParent(), Pareto()]
 FORTY = frozenset(str(i) for i in range(40))
 
 
@@ -31,7 +32,7 @@ def test_a_strictly_better_candidate_is_adopted():
 
 
 def test_a_tie_keeps_the_parent():
-    for rule in (StrictImprovement(), BestOrParent()):
+    for rule in (StrictImprovement(), BestOrParent(), Pareto()):
         assert chosen(rule, scored("parent", 0.5, -1), scored("a", 0.5)) == "parent"
 
 
@@ -98,3 +99,30 @@ def test_case_140_a_tie_and_a_score_on_a_subset_keep_the_parent():
     harnesses = [scored(row["id"], row["score"], i - 1, q) for i, (row, q) in enumerate(zip(rows, sets, strict=True))]
     assert StrictImprovement().select(harnesses[0], harnesses[1:]).name == "parent"
     assert BestOrParent().select(harnesses[0], harnesses[1:]).name == "parent"
+
+
+def costing(name: str, score: float, tokens: float, prompt_tokens: float = 0.0, position: int = 0) -> Scored:
+    return Scored(name, score, FORTY, position, tokens=tokens, prompt_tokens=prompt_tokens)
+
+
+def test_pareto_takes_the_cheaper_of_two_that_score_alike():
+    assert chosen(Pareto(), costing("parent", 0.5, 900, position=-1), costing("a", 0.5, 300)) == "a"
+    assert chosen(Pareto(), costing("parent", 0.5, 300, position=-1), costing("a", 0.5, 900)) == "parent"
+
+
+def test_pareto_gives_up_no_more_score_than_its_margin():
+    parent, cheap = costing("parent", 0.7, 900, position=-1), costing("cheap", 0.6, 100)
+    assert chosen(Pareto(), parent, cheap) == "parent"
+    assert chosen(Pareto(margin=0.1), parent, cheap) == "cheap"
+
+
+def test_pareto_counts_prompt_tokens_by_their_weight():
+    parent, asks_much = costing("parent", 0.5, 400, 0, -1), costing("asks_much", 0.5, 100, 1000)
+    assert chosen(Pareto(), parent, asks_much) == "parent"
+    assert chosen(Pareto(prompt_weight=0.2), parent, asks_much) == "asks_much"
+
+
+def test_what_pareto_takes_is_never_worse_in_both():
+    """Of two within the margin that cost the same, the one that scores more."""
+    candidates = [costing("low", 0.65, 100), costing("high", 0.7, 100, position=1)]
+    assert chosen(Pareto(margin=0.1), costing("parent", 0.7, 900, position=-1), *candidates) == "high"
