@@ -55,7 +55,7 @@ def draw(plot: "Plot") -> dict[str, bytes]:
         FigureCanvasAgg(canvas)
         _fill(canvas, plot)
         canvas.draw_without_rendering()
-        canvas.set_layout_engine("none")  # everything has its place now; else each file would look for it anew
+        canvas.set_layout_engine(None)  # everything has its place now; else each file would look for it anew
         canvas.savefig(svg, format="svg", metadata={"Date": None, "Creator": None, "Title": plot.title or None})
         canvas.savefig(png, format="png", dpi=200, metadata={"Software": None})
     return {"svg": svg.getvalue(), "png": png.getvalue()}
