@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from hbench.core.action import Action, Tool as StudentTool
+from hbench.core.benchmark import Benchmarked, BenchmarkJob
 from hbench.core.candidate import Candidate
 from hbench.core.digest import Json
 from hbench.core.failure import Failure
@@ -17,8 +18,8 @@ from hbench.core.outside import Finished
 from hbench.core.question import Question
 from hbench.core.rollout import Rollout
 from hbench.core.scored import Scored
-from hbench.core.training import Talk, Trained, TrainingJob, TurnTokens
 from hbench.core.standing import Standing
+from hbench.core.training import Talk, Trained, TrainingJob, TurnTokens
 from hbench.core.trajectory import Acted, Work
 
 Tool = Callable[..., Awaitable[Json]]  # raises ToolError (told to the harness) or StepError (ends the step)
@@ -102,6 +103,13 @@ class Services(Protocol):
 
     def train(self, job: TrainingJob) -> Trained:
         """Trains in processes of its own, on the step's part folder: a try after a kill goes on from the last checkpoint.
+
+        Raises StepError.
+        """
+        ...
+
+    def benchmark(self, job: BenchmarkJob) -> Benchmarked:
+        """lm-eval's scores of a model, in a process of its own, which asks again only what had no answer before a kill.
 
         Raises StepError.
         """

@@ -78,6 +78,7 @@ READS: Mapping[str, Mapping[str, frozenset[str]]] = {
     "pair_rows": {"acted": frozenset({"act"}), "kept": frozenset({"keep_trajectories"})},
     "train_dpo": {"rows": frozenset({"pair_rows"}), "checkpoint": _TEACHES},
     "behaviours": {"acted": frozenset({"act"})},
+    "benchmark": {"checkpoint": _TRAINS | _TEACHES},
     "carry": {"trained": frozenset({"train_grpo"}), "contexts": frozenset({"contexts"})},
 }
 

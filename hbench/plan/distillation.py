@@ -4,6 +4,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from hbench.core.digest import Json
+from hbench.plan.benchmark import benchmark
 from hbench.plan.layout import Layout, Tag
 from hbench.plan.step import Port, Step
 from hbench.spec.acting import GivenBank, GivenGuidance
@@ -34,6 +35,7 @@ def distillation(lay: Layout) -> None:
     whole = lay.spec
     stage = replace(_stage(lay, whole), checkpoint=_trained(lay) if whole.train else None)
     apart = _learned_from(lay) if stage.learned else {}
+    benchmark(lay, _model(lay, "student", whole.student), stage.checkpoint["checkpoint"] if stage.checkpoint else None)
     for domain in whole.measured or (whole.domain,):
         lay.spec = whole.on(domain)
         held_out = _act(lay, stage, _questions(lay, "evaluation"), Tag("held_out", "held out"), **apart)

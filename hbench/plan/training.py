@@ -6,6 +6,7 @@ from typing import Any
 from hbench.core.digest import Json
 from hbench.core.message import Sampling
 from hbench.plan.adaptation import adaptation
+from hbench.plan.benchmark import benchmark
 from hbench.plan.layout import Layout, Tag
 from hbench.plan.measure import measure, run_setting, seed_harness, split
 from hbench.plan.step import Port, Step
@@ -20,6 +21,7 @@ def training(lay: Layout) -> None:
     """
     whole = lay.spec
     lay.checkpoint = _checkpoint(lay)
+    benchmark(lay, _proposer(whole), lay.checkpoint)
     for family in whole.families or (whole.family,):
         lay.spec = whole.on(family)
         adaptation(lay)

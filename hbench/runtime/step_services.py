@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from hbench.core.benchmark import Benchmarked, BenchmarkJob
 from hbench.core.digest import Json
 from hbench.core.failure import Failure, HbenchError, StepError
 from hbench.core.harness import Harness
@@ -107,6 +108,13 @@ class StepServices:
 
         model, _ = self._run.reached(job.model)
         return train(self._run, self.part, replace(job, model=model), self.report_progress)
+
+    def benchmark(self, job: BenchmarkJob) -> Benchmarked:
+        """See core.protocols.Services."""
+        from hbench.runtime.benchmarks.launch import measure
+
+        model, reach = self._run.reached(job.model)
+        return measure(self._run, self.part, replace(job, model=model), reach)
 
     def run_outside(self, words: Sequence[str], folder: Path, wall_s: float) -> Finished:
         """See core.protocols.Services."""

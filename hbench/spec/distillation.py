@@ -8,6 +8,7 @@ from hbench.core.digest import Json
 from hbench.core.model import ModelRef
 from hbench.parts.part import Part
 from hbench.spec.acting import Bank, OutsideBlock, ReviewBlock, TargetBlock, asked
+from hbench.spec.benchmark import BenchmarkBlock, check_benchmarked
 from hbench.spec.block import Block, Number, Whole, wrong
 from hbench.spec.model_block import ModelBlock
 from hbench.spec.part_fields import laid_over, part_of
@@ -125,6 +126,7 @@ class DistillationSpec(Experiment):
     bank: Bank | None = Field(None, description="h*, run as code while it is measured; null: plain h.")
     review: ReviewBlock | None = Field(None, description="Who reviews while it is measured; null: nobody.")
     train: DistilBlock | None = Field(None, description="How the student is trained first; null: not at all.")
+    benchmark: BenchmarkBlock | None = Field(None, description="Tasks of lm-eval on the student before and after; null: none.")
     behaviours: dict[str, part_of("detectors")] = Field(  # type: ignore[valid-type]
         {}, description="Pattern -> what detects it in a trajectory."
     )
@@ -171,6 +173,11 @@ class DistillationSpec(Experiment):
         alone = not (self.outside or self.bank or self.train)
         if self.chain and alone and not any(model.sampling.temperature for model in self.models()):
             raise wrong(f"chain: at temperature 0 chain {self.chain} says what chain 0 says", "set student.sampling.temperature")
+        return self
+
+    @model_validator(mode="after")
+    def _benchmark_has_weights(self) -> Self:
+        check_benchmarked(self.benchmark, self.student, "student")
         return self
 
     def on(self, domain: Part) -> Self:

@@ -154,12 +154,16 @@ class Experiment(Block):
         return [getattr(self, role).ref(role) for role in self.ROLES]
 
     def limited(self, most: int) -> Self:
-        """The same with at most `most` questions a split."""
-        return self.model_copy(update={"splits": self.splits.limited(most)})
+        """The same with at most `most` questions a split, and documents a benchmark."""
+        fewer = {"splits": self.splits.limited(most)}
+        if block := getattr(self, "benchmark", None):
+            fewer["benchmark"] = block.limited(most)
+        return self.model_copy(update=fewer)
 
     def hashed(self) -> Json:
-        """All that can change a result."""
-        return {name: value for name, value in self.to_json().items() if name not in UNHASHED}
+        """All that can change a result. Of fields that came late only what says something: specs without keep their digest."""
+        without = UNHASHED | {name for name in LATE if getattr(self, name, None) is None}
+        return {name: value for name, value in self.to_json().items() if name not in without}
 
 
 def check_grade(grade: str, subject: Any, called: str = "family") -> None:
@@ -204,13 +208,13 @@ class AdaptationSpec(_Harnessed):
     report: ReportBlock = Field(default_factory=ReportBlock, description="What the proposer reads.")
     edit: Part = Field(description="How the proposer writes a change; default: search_replace.")
     selection: Part = Field(description="Which harness goes on; default: strict_improvement (Reasoning Gym).")
+    race: part_of("races") | None = Field(
+        None, description="How candidates drop out while they are scored; null: all of them see every scoring question."
+    )
     reward: RewardBlock = Field(description="Recorded a candidate and term; default: Reasoning Gym's four terms.")
     evaluate_all: bool = Field(False, description="Whether every candidate is measured on evaluation questions.")
 
     ROLES: ClassVar[tuple[str, ...]] = ("solver", "proposer")
-    race: part_of("races") | None = Field(
-        None, description="How candidates drop out while they are scored; null: all of them see every scoring question."
-    )
 
     @model_validator(mode="before")
     @classmethod
@@ -230,16 +234,16 @@ class AdaptationSpec(_Harnessed):
             raise wrong("proposer.output: only a training spec has checkpoints of its own", hint)
         return self
 
-    def reward_json(self) -> Json:
-        """The params of a reward step."""
-        return {**self.reward.to_json(), "grade": self.grade}
-
     @model_validator(mode="after")
     def _race_is_by_score(self) -> Self:
         if self.race and self.selection.kind == "pareto":
             hint = "a race drops whoever scores less, also the cheaper one: take another selection, or race: null"
             raise wrong("race: the selection pareto weighs tokens too", hint)
         return self
+
+    def reward_json(self) -> Json:
+        """The params of a reward step."""
+        return {**self.reward.to_json(), "grade": self.grade}
 
 
 class EvaluationSpec(_Harnessed):

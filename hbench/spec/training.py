@@ -13,6 +13,7 @@ from pydantic import (
 
 from hbench.core.model import ModelRef
 from hbench.parts.part import Part
+from hbench.spec.benchmark import BenchmarkBlock, check_benchmarked
 from hbench.spec.block import Block, Number, Whole, wrong
 from hbench.spec.files import HarnessName, PromptName
 from hbench.spec.model_block import ModelBlock
@@ -204,6 +205,7 @@ class TrainingSpec(AdaptationSpec):
     rl_seen: tuple[FamilyEntry, ...] | None = Field(None, description="Families of RL; default: `seen`.")
     families: tuple[FamilyEntry, ...] = Field((), description="Families that every arm adapts; default: `family` alone.")
     train: TrainBlock = Field(default_factory=TrainBlock, description="How the proposer is trained.")
+    benchmark: BenchmarkBlock | None = Field(None, description="Tasks of lm-eval on the proposer before and after; null: none.")
 
     @field_validator("seen", "rl_seen", "families")
     @classmethod
@@ -240,6 +242,11 @@ class TrainingSpec(AdaptationSpec):
             drawn = f"{rl.prompts} prompts of {rl.group} completions"
             raise wrong(f"grpo: {drawn} cannot be shared evenly by {machine.training.processes} processes")
         return value
+
+    @model_validator(mode="after")
+    def _benchmark_has_weights(self) -> Self:
+        check_benchmarked(self.benchmark, self.proposer, "proposer")
+        return self
 
     def rl_families(self) -> tuple[Part, ...]:
         """The families of RL contexts."""

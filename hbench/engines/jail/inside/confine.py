@@ -65,7 +65,7 @@ def zygote(setting: dict, child) -> Jail:
         user = None
     ground = child.settle(setting, own_tree) if child.SHELL else None
     if sandbox == "landlock":
-        own = [*ground.folders, *DEVICES] if ground else []
+        own = [*ground.folders, *DEVICES] if ground else ["/dev/null"]
         landlock.restrict([*readable, "/dev/null", "/dev/urandom"], own, setting["listed"], run=child.SHELL)
     kernel.hide_memory()
     jail = Jail(sandbox, own_tree, user, child.SHELL, refused)
