@@ -36,7 +36,7 @@ def run(
 ) -> "RunResult":
     """Runs a spec as `hbench run` does; what is finished already is not run again.
 
-    Returns outcome ("finished", "failed", "interrupted"), run ids, how many steps ran or were cached, and errors.
+    Returns outcome ("finished", "failed", "spent" (machine.budget was used up), "interrupted"), run ids, how many steps ran or were cached, and errors.
     limit: at most so many questions a split, marked as limited. Raises SpecError and PlanError before anything runs.
     """
     from hbench.runtime.run import Options

@@ -12,7 +12,7 @@ db_app = typer.Typer(help="Look after the database.", no_args_is_help=True, rich
 
 
 def runs(results: Results = Path("results"), last: Annotated[int, typer.Option(help="How many.")] = 20) -> None:
-    """List the newest runs: spec, outcome, steps."""
+    """List the newest runs: spec, outcome, steps, and what they spent."""
     typer.echo(_answer(results, RUNS_SQL.format(last=int(last)), "table"))
 
 
@@ -28,6 +28,16 @@ def _answer(results: Path, query: str, output: str) -> str:
 
 
 RUNS_SQL = """
+with spent as (
+  select
+    run_id,
+    sum(calls)::bigint as calls,
+    sum(prompt_tokens + completion_tokens)::bigint as tokens,
+    sum(cost) as cost,
+    sum(reused_calls)::bigint as reused
+  from spend
+  group by run_id
+)
 select
   r.run_id,
   s.name,
@@ -36,9 +46,15 @@ select
   count(*) filter (where t.status = 'ran') as ran,
   count(*) filter (where t.status = 'cached') as cached,
   count(*) filter (where t.status = 'failed') as failed,
+  count(*) filter (where t.status = 'spent') as spent,
   count(*) filter (where t.status = 'skipped') as skipped,
-  round(epoch(r.ended_at) - epoch(r.started_at), 1) as seconds
+  round(epoch(r.ended_at) - epoch(r.started_at), 1) as seconds,
+  coalesce(m.calls, 0) as calls,
+  coalesce(m.tokens, 0) as tokens,
+  round(coalesce(m.cost, 0), 4) as cost,
+  coalesce(m.reused, 0) as reused
 from runs as r
+left join spent as m using (run_id)
 left join specs as s using (spec_digest)
 left join run_steps as t using (run_id)
 group by all

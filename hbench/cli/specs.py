@@ -58,7 +58,7 @@ def run(
     arm: Arms = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="No progress.")] = False,
 ) -> None:
-    """Run a spec. The same command goes on where an earlier run stopped."""
+    """Run a spec. The same command goes on where an earlier run stopped. Exit code 3: machine.budget was used up."""
     from hbench.runtime.run import Options
     from hbench.runtime.run import run as execute
     from hbench.spec import load
@@ -68,7 +68,7 @@ def run(
 
 
 def tell(result: Any, quiet: bool) -> None:
-    """How a run ended. Raises Exit where it did not finish."""
+    """How a run ended. Raises Exit where it did not finish: 1 when a step failed, 3 when the budget was used up."""
     from hbench.runtime.record import command_line
 
     if quiet:  # else each was told when it happened
@@ -78,6 +78,9 @@ def tell(result: Any, quiet: bool) -> None:
     typer.echo(f"{result.outcome} in {result.seconds:.1f} s: {counts}  (run {', '.join(result.run_ids[:3])})", err=True)
     if result.folded:
         typer.echo(result.folded, err=True)
+    if result.outcome == "spent":
+        typer.echo(f"what was paid for is kept; this goes on from here, with its budget anew or a larger one:\n  {command_line()}", err=True)
+        raise typer.Exit(3)
     if result.outcome != "finished":
         typer.echo(f"finished work is kept; run the same command to go on from here:\n  {command_line()}", err=True)
         if result.outcome == "interrupted":

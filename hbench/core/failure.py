@@ -27,6 +27,10 @@ class StepError(HbenchError):
     """A broken machine or service stops this step. Never a score, a report line or a reward."""
 
 
+class OutOfBudget(StepError):
+    """A call was not put, since nobody may pay for it any more: the step is left as it is, and nothing is made of it."""
+
+
 class EditFailure(Exception):
     """Raised by an edit format: the response does not parse, or does not apply to the parent."""
 

@@ -1,6 +1,7 @@
 """What models said, found by request: append-only segments, one for each process that writes."""
 
 import asyncio
+import copy
 import json
 import os
 import re
@@ -9,7 +10,9 @@ import time
 from collections.abc import Sequence
 from dataclasses import fields, replace
 from pathlib import Path
+from typing import Any, Self
 
+from hbench.core.budget import REFUSED
 from hbench.core.failure import StepError
 from hbench.core.message import LMError, Reply, Request
 from hbench.core.model import ModelRef
@@ -120,6 +123,13 @@ class StoredLM:
     def __init__(self, lm: LM, store: ReplyStore, ref: ModelRef):
         self.lm, self.store, self.ref = lm, store, ref
         self._under_way: dict[str, asyncio.Future] = {}
+        self._payer: Any = None
+
+    def paid_by(self, payer: Any) -> Self:
+        """The same for one who pays: `payer` (runtime/budget.py) is asked before each call, and told of what is reused."""
+        made = copy.copy(self)
+        made._payer = payer
+        return made
 
     async def generate(self, requests: Sequence[Request]) -> list[Reply | LMError]:
         if len(requests) == 1:
@@ -135,17 +145,27 @@ class StoredLM:
     async def _one(self, request: Request) -> Reply | LMError:
         request_id = request.id(self.ref.identity)
         if stored := self.store.get(request_id):
-            return stored
-        if request_id in self._under_way:
+            return self._reused(stored)
+        while request_id in self._under_way:
             # Shielded: whoever is cancelled must not take the others' reply along.
             result = await asyncio.shield(self._under_way[request_id])
-            return replace(result, reused=True) if isinstance(result, Reply) else result
+            if isinstance(result, Reply):
+                return self._reused(replace(result, reused=True))
+            if result.kind != REFUSED:  # who asked first may not pay: that is nobody else's trouble
+                return result
         asking = self._under_way[request_id] = asyncio.ensure_future(self._ask(request_id, request))
         asking.add_done_callback(lambda _: self._under_way.pop(request_id, None))
         return await asyncio.shield(asking)
 
+    def _reused(self, reply: Reply) -> Reply:
+        return reply if self._payer is None else self._payer.reused(reply)
+
     async def _ask(self, request_id: str, request: Request) -> Reply | LMError:
-        (result,) = await self.lm.generate([request])
+        result = await (self._put(request) if self._payer is None else self._payer.pay(request, self._put))
         if isinstance(result, Reply):
             self.store.put(request_id, result)
+        return result
+
+    async def _put(self, request: Request) -> Reply | LMError:
+        (result,) = await self.lm.generate([request])
         return result

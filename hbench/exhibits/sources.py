@@ -73,7 +73,7 @@ def count_newest_runs(connection: Any, digests: Sequence[str] | None = None) -> 
 
 
 # The newest run of each spec that came to its end, whole runs before quick looks. One that was stopped or killed counts
-# nowhere; one in which a step failed does, for the arms that are whole.
+# nowhere; one in which a step failed or was not paid for does, for the arms that are whole.
 COUNTED_RUNS = """
 create or replace temporary table counted_runs as
 select
@@ -84,12 +84,13 @@ select
   limited
 from runs
 where ended_at is not null
-  and outcome in ('finished', 'failed')
+  and outcome in ('finished', 'failed', 'spent')
 qualify row_number() over (partition by spec_digest order by limited is null desc, ended_at desc, run_id desc) = 1
 """
 
-# Its steps under their labels. candidate: under which number the rollouts that are meant stand; not 0 in races alone. An arm of which a step failed or was skipped is left out whole: a mean over the
-# proposals that happened to go through would be another number.
+# Its steps under their labels. candidate: under which number the rollouts that are meant stand; not 0 in races alone. An
+# arm of which a step failed or was skipped is left out whole: a mean over the proposals that happened to go through would
+# be another number.
 COUNTED_STEPS = """
 create or replace temporary table counted_steps as
 select

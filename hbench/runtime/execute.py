@@ -10,20 +10,20 @@ from typing import Any
 
 from hbench.core.digest import digest
 from hbench.core.failure import HbenchError
-from hbench.core.output import Artifact
+from hbench.core.output import Artifact, Row
 from hbench.plan.plan import Plan
 from hbench.plan.step import Port, Step
-from hbench.runtime.local import in_thread
+from hbench.runtime.budget import Budget, Purse
+from hbench.runtime.local import ReadyStep
 from hbench.runtime.loop import Interrupted
 from hbench.runtime.progress import Progress
-from hbench.runtime.services import RunServices
-from hbench.steps.step_kind import find
-from hbench.store.artifacts import StepRecord
+
+NOTED_EVERY_S = 2.0  # what a kill -9 may cost of the record of spending
 
 
 @dataclass(frozen=True)
 class Ended:
-    """How one step ended: ran, cached, failed or skipped. seconds: volatile."""
+    """How one step ended: ran, cached, failed, spent or skipped. seconds: volatile."""
 
     step_id: str
     status: str
@@ -34,14 +34,21 @@ class Ended:
 
 @dataclass
 class Execution:
-    """One pass over the steps of some plans. `heard` is told of every step that ends, in the order they end."""
+    """One pass over the steps of some plans. `heard` is told of every step that ends, in the order they end.
+
+    executor: where ready steps run: runtime/local.py or runtime/on_ray.py. most: steps under way at once. budget: pays for
+    them. noted: is given rows of the table `spend`, without the run, now and then and when a step ends.
+    """
 
     plans: Sequence[Plan]
     store: Any
-    services: RunServices
+    executor: Any
     progress: Progress
     heard: Callable[[Ended], None]
+    most: int
     retries: int = 0
+    budget: Budget = field(default_factory=Budget)
+    noted: Callable[[list[Row]], None] = lambda rows: None  # noqa: E731
     ended: dict[str, Ended] = field(default_factory=dict)
     _artifacts: dict[str, Artifact] = field(default_factory=dict)
     _readers: dict[str, int] = field(default_factory=dict)
@@ -52,12 +59,14 @@ class Execution:
     _same_key: dict[str, list[Step]] = field(default_factory=dict)
     _tries: dict[str, int] = field(default_factory=dict)
     _labels: dict[str, str] = field(default_factory=dict)
+    _arms: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+    _noted_at: float = 0.0
 
     def run(self) -> None:
         """Runs every step once; returns when all have ended. Raises KeyboardInterrupt when the user stops it."""
         self._lay_out()
         while self._ready or self._running:
-            while self._ready and len(self._running) < self.services.machine.workers:
+            while self._ready and len(self._running) < self.most:
                 self._start(self._ready.popleft())
             self._gather()
 
@@ -67,6 +76,7 @@ class Execution:
         for plan in self.plans:
             for label in plan.labels:
                 self._labels.setdefault(label.step_id, f"{label.arm}: {label.label}")
+                self._arms[label.step_id].add(label.arm)
         for step in steps.values():
             parents = {p.id for p in step.parents().values()}
             self._waiting[step.id] = len(parents)
@@ -85,8 +95,13 @@ class Execution:
         found = self.store.get(key)
         if found is not None:
             return self._finish(step, Ended(step.id, "cached", key), found)
+        purse = self.budget.open(key, self._arms[step.id])
+        if late := purse.late():
+            self.budget.close(key)
+            return self._broken_off(step, Ended(step.id, "spent", key, error=late))
         self._same_key[key] = []
-        future = in_thread(self._work, step, key, inputs)
+        ready = ReadyStep(key, step.kind, step.version, step.params, inputs, self._label(step))
+        future = self.executor.start(ready)
         self._running[future] = (step, key, time.monotonic())
 
     def _input(self, source: Step | Port) -> Artifact:
@@ -96,36 +111,41 @@ class Execution:
         value = whole.value[source.field]
         return replace(whole, value=value, digest=digest(value))
 
-    def _work(self, step: Step, key: str, inputs: dict[str, Artifact]) -> tuple[Artifact, bool]:
-        """On a thread of its own: the artifact, and whether another process made it meanwhile."""
-        part = self.store.open(key, self.services.wait_politely)
-        if isinstance(part, Artifact):
-            return part, True
-        with part:
-            started = time.monotonic()
-            output = find(step.kind).run(step.params, inputs, self.services.of(part, self._label(step)))
-            seconds = time.monotonic() - started
-            record = StepRecord(step.kind, step.version, step.params, seconds, self.services.made_with())
-            return part.commit(output, record), False
-
     def _gather(self) -> None:
         if not self._running:
             return
         done, _ = wait(self._running, timeout=0.5, return_when=FIRST_COMPLETED)
         for future in done:
             step, key, started = self._running.pop(future)
-            seconds = time.monotonic() - started
+            seconds, purse = time.monotonic() - started, self.budget.close(key)
+            self._note(step.id, key, purse)
             try:
                 artifact, elsewhere = future.result()
             except Interrupted:
                 raise KeyboardInterrupt from None
             except Exception as trouble:
-                self._failed(step, key, seconds, trouble)
+                if purse.refused:
+                    self._broken_off(step, Ended(step.id, "spent", key, seconds, purse.refused))
+                else:
+                    self._failed(step, key, seconds, trouble)
             else:
                 self._finish(step, Ended(step.id, "cached" if elsewhere else "ran", key, seconds), artifact)
             for twin in self._same_key.pop(key, []):
                 self._ready.appendleft(twin)
+        if time.monotonic() - self._noted_at > NOTED_EVERY_S:
+            self.note_spending()
         self.progress.tick()
+
+    def note_spending(self) -> None:
+        """Tells `noted` what the steps under way have spent so far."""
+        self._noted_at = time.monotonic()
+        for step, key, _ in [*self._running.values()]:
+            self._note(step.id, key, self.budget.purse(key))
+
+    def _note(self, step_id: str, key: str, purse: Purse) -> None:
+        rows = [{"step_id": step_id, "step_key": key, **row} for row in purse.rows()]
+        if rows:
+            self.noted(rows)
 
     def _finish(self, step: Step, ended: Ended, artifact: Artifact) -> None:
         if self._after.get(step.id):
@@ -146,12 +166,17 @@ class Execution:
             self.progress.say(f"step {self._label(step)!r} failed and will be tried again: {trouble}")
             self._ready.append(step)
             return
-        told = told_trouble(trouble)
-        self.progress.say(f"step {self._label(step)!r} ({step.kind} {key[:8]}): {told.splitlines()[-1]}")
-        self._record(Ended(step.id, "failed", key, seconds, told))
+        self._broken_off(step, Ended(step.id, "failed", key, seconds, told_trouble(trouble)))
+
+    def _broken_off(self, step: Step, ended: Ended) -> None:
+        """Records a step that failed, or was spent, and that what needs it is skipped."""
+        said = ended.error.splitlines()[-1]
+        self.progress.say(f"step {self._label(step)!r} ({step.kind} {ended.key[:8]}): {said}")
+        self._record(ended)
+        how = {"failed": "failed", "spent": "had no budget left"}[ended.status]
         for after in self._descendants(step):
             if after.id not in self.ended:
-                self._record(Ended(after.id, "skipped", error=f"{self._label(step)} failed"))
+                self._record(Ended(after.id, "skipped", error=f"{self._label(step)} {how}"))
 
     def _descendants(self, step: Step) -> Iterable[Step]:
         seen: dict[str, Step] = {}

@@ -1,9 +1,56 @@
 """Where a ready step runs: a thread here. Steps wait for models and jails, so threads are enough."""
 
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from concurrent.futures import Future
+from dataclasses import dataclass
 from typing import Any
+
+from hbench.core.digest import Json
+from hbench.core.output import Artifact
+from hbench.steps.step_kind import find
+from hbench.store.artifacts import StepRecord
+
+
+@dataclass(frozen=True)
+class ReadyStep:
+    """A step whose inputs are there: all that is needed to run it, in this process or on another machine."""
+
+    key: str
+    kind: str
+    version: int
+    params: Json
+    inputs: Mapping[str, Artifact]
+    label: str
+
+
+def run_step(ready: ReadyStep, store: Any, services: Any) -> tuple[Artifact, bool]:
+    """The artifact, and whether another process made it meanwhile. Raises what the step raises."""
+    part = store.open(ready.key, services.wait_politely)
+    if isinstance(part, Artifact):
+        return part, True
+    with part:
+        started = time.monotonic()
+        output = find(ready.kind).run(ready.params, ready.inputs, services.of(part, ready.label, ready.key))
+        services.budget.purse(ready.key).check()
+        seconds = time.monotonic() - started
+        record = StepRecord(ready.kind, ready.version, ready.params, seconds, services.made_with())
+        return part.commit(output, record), False
+
+
+class Here:
+    """Runs ready steps on threads of this process."""
+
+    def __init__(self, store: Any, services: Any):
+        self._store, self._services = store, services
+
+    def start(self, ready: ReadyStep) -> Future:
+        """What `run_step` gives or raises."""
+        return in_thread(run_step, ready, self._store, self._services)
+
+    def close(self) -> None:
+        """Nothing: the run's services end what is under way."""
 
 
 def in_thread(work: Callable[..., Any], *arguments: Any) -> Future:

@@ -2,7 +2,8 @@
 
 import time
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 from hbench.core.digest import Json, derive_seed
 from hbench.core.failure import StepError, ToolError
@@ -11,6 +12,8 @@ from hbench.core.model import ModelRef
 from hbench.core.protocols import LM
 from hbench.core.rollout import Event, Usage
 
+NOBODY: Mapping[str, LM] = MappingProxyType({})
+
 
 class TooLong(ToolError):
     """What is asked does not fit the model's context: the asker's own doing."""
@@ -18,13 +21,16 @@ class TooLong(ToolError):
 
 class ModelCalls:
     """draw: what the rollout's seeds are derived from: spec seed, question id, repeat. events: where replies are noted.
+    others: role -> the LM as it is asked in that role, where that is not `lm`.
 
     Equal requests inside one rollout are numbered, so whoever asks one prompt eight times gets eight draws, in any order,
     and the same on resume.
     """
 
-    def __init__(self, model: ModelRef, lm: LM, draw: tuple[int, str, int], events: list[Event]):
-        self.model, self._lm, self._draw, self._events = model, lm, draw, events
+    def __init__(
+        self, model: ModelRef, lm: LM, draw: tuple[int, str, int], events: list[Event], others: Mapping[str, LM] = NOBODY
+    ):
+        self.model, self._lm, self._draw, self._events, self._others = model, lm, draw, events, others
         self._asked: Counter[tuple] = Counter()
 
     async def ask(
@@ -41,7 +47,7 @@ class ModelCalls:
         """
         request = self._request(messages, sampling, tools)
         started = time.perf_counter()
-        reply = (await self._lm.generate([request]))[0]
+        reply = (await self._others.get(role, self._lm).generate([request]))[0]
         if isinstance(reply, Reply):
             seconds = time.perf_counter() - started
             sent = [message.to_json() for message in messages] if sent is None else sent

@@ -20,6 +20,7 @@ class Counts:
     ran: int = 0
     cached: int = 0
     failed: int = 0
+    spent: int = 0
     skipped: int = 0
     rollouts: int = 0
     calls: int = 0
@@ -29,7 +30,7 @@ class Counts:
 
     @property
     def finished(self) -> int:
-        return self.ran + self.cached + self.failed + self.skipped
+        return self.ran + self.cached + self.failed + self.spent + self.skipped
 
 
 class Progress:
@@ -58,6 +59,17 @@ class Progress:
             self._add_calls(len(asked), sum(e.reused for e in asked), fresh)
         self.tick()
 
+    def take_over(self, told: Any) -> None:
+        """What another process tells of its part: see runtime/ray_node.py."""
+        with self._lock:
+            self.counts.rollouts += told.counts.rollouts
+            self._add_calls(told.counts.calls, told.counts.reused, told.counts.tokens)
+        for label, done, total in told.under_way:
+            self.step(label, done, total)
+        for line in told.lines:
+            self.say(line)
+        self.tick()
+
     def _add_calls(self, calls: int, reused: int, tokens: int) -> None:
         self.counts.calls += calls
         self.counts.reused += reused
@@ -72,7 +84,7 @@ class Progress:
                 self._under_way.pop(label, None)
 
     def ended(self, status: str, label: str) -> None:
-        """A step ended as ran, cached, failed or skipped."""
+        """A step ended as ran, cached, failed, spent or skipped."""
         with self._lock:
             setattr(self.counts, status, getattr(self.counts, status) + 1)
             self._under_way.pop(label, None)

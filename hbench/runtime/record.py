@@ -5,6 +5,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -46,8 +47,15 @@ class RunRecord:
             }
             self._journal.append({"run_steps": [row]})
 
+    def spent(self, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        """Keeps rows of `spend` that are of this plan's steps, in place of earlier ones; the other rows."""
+        mine = [{"run_id": self.run_id, **row} for row in rows if row["step_id"] in self._mine]
+        if mine:
+            self._journal.append({"spend": mine})
+        return [row for row in rows if row["step_id"] not in self._mine]
+
     def close(self, outcome: str) -> None:
-        """outcome: finished, failed or interrupted."""
+        """outcome: finished, failed, spent or interrupted."""
         self._append(outcome, now())
         self._journal.close()
 

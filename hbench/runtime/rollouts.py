@@ -1,8 +1,9 @@
 """One rollout: the harness in its jail, its tools on this side, the answer to the grader's jail."""
 
 import time
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from hbench.core.digest import derive_seed
@@ -11,7 +12,7 @@ from hbench.core.failure import Failure, StepError
 from hbench.core.harness import Harness
 from hbench.core.question import Question
 from hbench.core.rollout import Rollout
-from hbench.engines.jail import HarnessJob, Jails
+from hbench.engines.jail import HarnessJob, Jails, Outcome
 from hbench.runtime.tool_belt import Reach, ToolBelt
 
 
@@ -26,13 +27,21 @@ class Stage:
     family_block: Mapping[str, Any]
 
 
+def player(run: Any, harness: Harness, setting: Any) -> Callable[[Question, int], Awaitable[Rollout]]:
+    """Plays (question, repeat). run: the RunServices."""
+    return partial(roll_out, _stage(run, harness, setting))
+
+
+def _stage(run: Any, harness: Harness, setting: Any) -> Stage:
+    jails = run.jails()
+    reach = Reach(run.lm(setting.solver), jails.python, run.corpus(setting.family))
+    return Stage(harness, setting, reach, jails, setting.family.to_json())
+
+
 async def roll_out(stage: Stage, question: Question, repeat: int) -> Rollout:
     """The graded rollout. Raises StepError for infrastructure; every other trouble is the rollout's Failure."""
     setting, started = stage.setting, time.perf_counter()
-    draw = (setting.seed, question.id, repeat)
-    belt = ToolBelt(setting.solver, setting.limits, draw, stage.reach)
-    job = HarnessJob(stage.harness.text, question.text, belt.tools(), setting.limits, derive_seed("harness", *draw))
-    outcome = await stage.jails.run(job)
+    outcome, belt = await _run(stage, question, repeat)
     failure, grades = outcome.failure, None
     if failure is None:
         grades, failure = await _graded(stage, outcome.answer, question, belt)
@@ -48,6 +57,25 @@ async def roll_out(stage: Stage, question: Question, repeat: int) -> Rollout:
         usage=belt.usage(time.perf_counter() - started),
         output=outcome.output,
     )
+
+
+def answerer(run: Any, harness: Harness, setting: Any) -> Callable[[Question, int], Awaitable[tuple[str, int, str]]]:
+    """As `player`, for who grades by himself: gives (question id, repeat, answer), the answer "" where there is none."""
+    stage = _stage(run, harness, setting)
+
+    async def answer(question: Question, repeat: int) -> tuple[str, int, str]:
+        outcome, _ = await _run(stage, question, repeat)
+        return question.id, repeat, after_thinking(outcome.answer or "") or ""
+
+    return answer
+
+
+async def _run(stage: Stage, question: Question, repeat: int) -> tuple[Outcome, ToolBelt]:
+    """The harness on the question, in its jail; and its tools, which know what it asked."""
+    setting, draw = stage.setting, (stage.setting.seed, question.id, repeat)
+    belt = ToolBelt(setting.solver, setting.limits, draw, stage.reach)
+    job = HarnessJob(stage.harness.text, question.text, belt.tools(), setting.limits, derive_seed("harness", *draw))
+    return await stage.jails.run(job), belt
 
 
 async def _graded(

@@ -5,15 +5,18 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self
 
 from hbench.core.digest import Json
 from hbench.core.failure import HbenchError
 from hbench.core.model import ModelRef
+from hbench.engines.server_notes import end_orphans
 from hbench.plan import Plan, compile
 from hbench.runtime.execute import Ended, Execution
+from hbench.runtime.local import Here
 from hbench.runtime.progress import Progress
 from hbench.runtime.record import RunRecord
 from hbench.runtime.services import Machine, RunServices
@@ -35,7 +38,7 @@ class Options:
 
 @dataclass(frozen=True)
 class RunResult:
-    """outcome: finished, failed or interrupted. statuses: how many steps ran, were cached, failed, were skipped."""
+    """outcome: finished, failed, spent or interrupted. statuses: how many steps ran, were cached, failed, spent, skipped."""
 
     outcome: str
     run_ids: tuple[str, ...]
@@ -48,7 +51,8 @@ class RunResult:
 def run(specs: Sequence[Any], options: Options = Options()) -> RunResult:
     """Executes the plans of `specs` together, equal steps once, and folds the rows into the database.
 
-    A failed step does not raise: its descendants are skipped, the rest goes on, and the outcome says so.
+    A failed step does not raise: its descendants are skipped, the rest goes on, and the outcome says so. So with a step that
+    machine.budget does not pay to its end: then the outcome is "spent".
     Ctrl-C and SIGTERM end it cleanly with outcome "interrupted"; finished work is kept.
     """
     from hbench.store.artifacts import Store
@@ -57,24 +61,31 @@ def run(specs: Sequence[Any], options: Options = Options()) -> RunResult:
     if options.limit is not None:
         specs = [spec.limited(options.limit) for spec in specs]
     plans = [compile(spec) for spec in specs]
-    if any(step.kind.startswith("train_") for plan in plans for step in plan.steps):
+    trains = any(step.kind.startswith("train_") for plan in plans for step in plan.steps)
+    if trains:
         check_trackers(specs[0].machine.training.report_to)
     store = Store(options.results)
     progress = Progress(quiet=options.quiet)
-    services = RunServices(machine_of(specs, options.results), progress)
+    for log in end_orphans():
+        progress.say(f"ended a model server that an earlier run left behind when it was killed (log: {log})")
+    services = RunServices(replace(machine_of(specs, options.results), trains=trains), progress)
+    executor = _executor(specs[0].machine, store, services)
     records = [_open_record(store, plan, options) for plan in plans]
     folding = Folding(options.results, specs[0].machine.fold_s)
     outcome = "interrupted"
-    execution = Execution(plans, store, services, progress, _to_all(records), options.retries)
+    workers, budget, noted = services.machine.workers, services.budget, partial(_to_first, records)
+    execution = Execution(plans, store, executor, progress, _to_all(records), workers, options.retries, budget, noted)
     with _Signals() as signals:
         try:
             execution.run()
-            outcome = "failed" if any(e.status == "failed" for e in execution.ended.values()) else "finished"
+            outcome = _outcome(execution.ended)
         except KeyboardInterrupt:
             progress.say("stopping; what is finished is kept")
         finally:
             signals.deaf()
+            executor.close()
             services.close()
+            execution.note_spending()
             for record in records:
                 record.close(outcome)
             progress.close()
@@ -95,8 +106,22 @@ def machine_of(specs: Sequence[Any], results: Path) -> Machine:
                 f"machine.models: {known.name} and {ref.name} are one model by all that is hashed, but are reached in two "
                 "ways; give them one name, or say in the spec how they differ (revision, adapter, chat_template …)"
             )
-    training, named = block.training.to_json(), tuple(block.outside_env)
-    return Machine(results, models, block.sandbox, block.in_flight, block.workers, training, named)
+    training, named, budget = block.training.to_json(), tuple(block.outside_env), block.budget.to_json()
+    return Machine(results, models, block.sandbox, block.in_flight, block.workers, training, named, budget=budget)
+
+
+def _executor(machine: Any, store: Any, services: RunServices) -> Any:
+    """Where ready steps run. machine: the MachineBlock."""
+    if machine.executor == "local":
+        return Here(store, services)
+    from hbench.runtime.on_ray import OnRay
+
+    return OnRay(store, services, machine.ray)
+
+
+def _outcome(ended: dict[str, Ended]) -> str:
+    statuses = {each.status for each in ended.values()}
+    return next((bad for bad in ("failed", "spent") if bad in statuses), "finished")
 
 
 def _open_record(store: Any, plan: Plan, options: Options) -> RunRecord:
@@ -112,11 +137,17 @@ def _to_all(records: Sequence[RunRecord]) -> Any:
     return heard
 
 
+def _to_first(records: Sequence[RunRecord], rows: list[dict[str, Any]]) -> None:
+    """Rows of a step that several plans have count once: in the run of the first of them."""
+    for record in records:
+        rows = record.spent(rows)
+
+
 def _result(
     outcome: str, records: Sequence[RunRecord], ended: dict[str, Ended], seconds: float, folded: str
 ) -> RunResult:
     statuses = Counter(e.status for e in ended.values())
-    errors = tuple(e.error or "" for e in ended.values() if e.status == "failed")
+    errors = tuple(e.error or "" for e in ended.values() if e.status in ("failed", "spent"))
     return RunResult(outcome, tuple(r.run_id for r in records), dict(statuses), errors, seconds, folded)
 
 

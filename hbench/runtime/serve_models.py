@@ -4,13 +4,16 @@ What is asked through it is the same request as if the driver had asked: it has 
 driver's reply store.
 """
 
+import asyncio
+import copy
 import json
 import re
 import secrets
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Self
 
+from hbench.core.budget import REFUSED
 from hbench.core.digest import Json
 from hbench.core.failure import HbenchError
 from hbench.core.message import LMError, Message, Reply, Request, Sampling
@@ -24,26 +27,27 @@ _TOLD = re.compile(r"\b[45]\d\d: (\w+): (.*)", re.DOTALL)
 
 
 class ModelServer:
-    """Serves on 127.0.0.1, under a path that nobody can guess. Use it on the loop on which its models are asked.
+    """Serves at `host`, under a path that nobody can guess. Use it on the loop on which its models are asked.
 
-    lm: model name -> the LM, opened when it is first asked. names: all models there are.
+    lm: key of the step that pays, model name, role of who asks -> the LM, opened when it is first asked. names: all models
+    there are. Below what `start` gives, /KEY/ROLE/v1 is an OpenAI-compatible server.
     """
 
-    def __init__(self, lm: Callable[[str], LM], names: Collection[str]):
-        self._lm, self._names, self._secret = lm, names, secrets.token_urlsafe(24)
+    def __init__(self, lm: Callable[[str, str, str], LM], names: Collection[str], host: str = "127.0.0.1"):
+        self._lm, self._names, self._host, self._secret = lm, names, host, secrets.token_urlsafe(24)
         self._runner: Any = None
 
     async def start(self) -> str:
-        """Its base_url; who does not know it gets 404."""
+        """Its address; who does not know it gets 404."""
         from aiohttp import web
 
         app = web.Application(client_max_size=LARGEST_BODY)
-        app.router.add_post(f"/{self._secret}/v1/chat/completions", self._chat)
-        app.router.add_get(f"/{self._secret}/v1/models", self._models)
+        app.router.add_post(f"/{self._secret}/{{key}}/{{role}}/v1/chat/completions", self._chat)
+        app.router.add_get(f"/{self._secret}/{{key}}/{{role}}/v1/models", self._models)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await self._runner.setup()
-        await web.TCPSite(self._runner, "127.0.0.1", 0, backlog=1024).start()
-        return f"http://127.0.0.1:{self._runner.addresses[0][1]}/{self._secret}/v1"
+        await web.TCPSite(self._runner, self._host, 0, backlog=1024).start()
+        return f"http://{self._host}:{self._runner.addresses[0][1]}/{self._secret}"
 
     async def close(self) -> None:
         if self._runner is not None:
@@ -52,7 +56,7 @@ class ModelServer:
     async def _chat(self, asked: Any) -> Any:
         from aiohttp import web
 
-        status, body = await self._answer(await asked.read())
+        status, body = await self._answer(asked.match_info, await asked.read())
         return web.json_response(body, status=status)
 
     async def _models(self, _: Any) -> Any:
@@ -60,7 +64,7 @@ class ModelServer:
 
         return web.json_response({"object": "list", "data": [{"id": name, "object": "model"} for name in self._names]})
 
-    async def _answer(self, raw: bytes) -> tuple[int, Json]:
+    async def _answer(self, place: Mapping[str, str], raw: bytes) -> tuple[int, Json]:
         try:
             body = json.loads(raw)
             name, request = body["model"], request_of(body)
@@ -69,7 +73,7 @@ class ModelServer:
         except (ValueError, KeyError, TypeError) as wrong:
             return _refusal(LMError("bad_request", f"{type(wrong).__name__} {wrong}"))
         try:
-            (reply,) = await self._lm(name).generate([request])
+            (reply,) = await self._lm(place["key"], name, place["role"]).generate([request])
         except HbenchError as trouble:
             reply = LMError("server", str(trouble))
         return _refusal(reply) if isinstance(reply, LMError) else (200, _body(name, reply))
@@ -108,28 +112,44 @@ def _body(model: str, reply: Reply) -> Json:
 
 def _refusal(error: LMError) -> tuple[int, Json]:
     """400 for what would be refused again; `ServedLM` reads the kind back from the message."""
-    status = 400 if error.kind in ("bad_request", "too_long") else 500
+    status = 400 if error.kind in ("bad_request", "too_long", REFUSED) else 500
     return status, {"error": {"message": f"{error.kind}: {error.message}"}}
 
 
 class ServedLM:
-    """A model of the driver's. Its replies are not stored here: the driver does."""
+    """A model of the driver's. Its replies are not stored here, and its calls not paid for: the driver does.
 
-    def __init__(self, base_url: str, ref: ModelRef):
+    address: of the driver's server, with the key of the step that pays.
+    """
+
+    def __init__(self, address: str, ref: ModelRef):
         from hbench.engines.openai_lm import OpenAILM, Reach
 
         # The driver may be long about it: one model in its process answers all ranks in turn.
-        self._url = base_url
-        self._lm = OpenAILM(Reach(base_url, ref.digest, timeout_s=6 * 3600.0, retries=2))
+        self._url, self._payer = address, None
+        self._lm = OpenAILM(Reach(f"{address}/{ref.role}/v1", ref.digest, timeout_s=6 * 3600.0, retries=2))
+
+    def paid_by(self, payer: Any) -> Self:
+        """The same; `payer` is told what the driver paid, and where it would not."""
+        made = copy.copy(self)
+        made._payer = payer
+        return made
 
     async def generate(self, requests: Sequence[Request]) -> list[Reply | LMError]:
-        return [self._plain(reply) for reply in await self._lm.generate([_exact(request) for request in requests])]
+        return list(await asyncio.gather(*map(self._one, requests)))
 
     async def check(self) -> None:
         await self._lm.check()
 
     async def close(self) -> None:
         await self._lm.close()
+
+    async def _one(self, request: Request) -> Reply | LMError:
+        return await (self._put(request) if self._payer is None else self._payer.pay(request, self._put))
+
+    async def _put(self, request: Request) -> Reply | LMError:
+        (reply,) = await self._lm.generate([_exact(request)])
+        return self._plain(reply)
 
     def _plain(self, reply: Reply | LMError) -> Reply | LMError:
         """An error as the driver's engine told it, without the address, which is a secret."""

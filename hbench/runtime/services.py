@@ -13,19 +13,26 @@ from hbench.core.digest import Json, digest
 from hbench.core.failure import HbenchError, StepError
 from hbench.core.model import ModelRef
 from hbench.core.protocols import LM, Part
+from hbench.core.question import Question
 from hbench.runtime.all_of import Todo, all_of
-from hbench.runtime.device import Device
+from hbench.runtime.budget import Budget
+from hbench.runtime.device import HERE, Device
 from hbench.runtime.loop import Interrupted, LoopThread
+from hbench.runtime.paid import Paid, as_far_as_paid
+from hbench.runtime.model_servers import ModelServers, device_user, shares
 from hbench.runtime.progress import Progress
 from hbench.runtime.step_services import StepServices
 from hbench.runtime.versions import versions
+
+Player = Callable[[Question, int], Awaitable[Any]]
 
 
 @dataclass(frozen=True)
 class Machine:
     """How this run reaches things; none of it is hashed. models: identity digest -> (model, settings).
 
-    training: machine.training as JSON. outside_env: names of variables that outside programs are given.
+    training: machine.training as JSON. outside_env: names of variables that outside programs are given. trains: whether the
+    run makes adapters, which its servers must take. budget: machine.budget as JSON.
     """
 
     results: Path
@@ -35,15 +42,19 @@ class Machine:
     workers: int = 16
     training: Json = field(default_factory=dict)
     outside_env: tuple[str, ...] = ()
+    trains: bool = False
+    budget: Json = field(default_factory=dict)
 
 
 class RunServices:
     """The services of a whole run: every model and the jails once, whoever asks."""
 
     zygotes: int | None = None  # of each sort of jail, at most; None: as many as there are cores
+    host = "127.0.0.1"  # where models are served; on a cluster, the address at which its other machines find this one
 
     def __init__(self, machine: Machine, progress: Progress):
         self.machine, self.progress = machine, progress
+        self.budget = Budget.of(machine.budget)
         self._loop = LoopThread()
         self._lock = threading.Lock()
         self._lms: dict[str, LM] = {}
@@ -56,23 +67,34 @@ class RunServices:
         self._told: set[Any] = set()
         self._server: Any = None
         self._served_at: str | None = None
+        self._served = {name: ref for name, (ref, _) in machine.models.items()}
         self._children: set[Any] = set()
-        self.device = Device(self.check)
+        self.servers = ModelServers(machine, self.check, progress.say)
+        self.device = Device(self.check, self.servers.hand_over)
         self._closed = False
         self._versions = versions()
 
-    def of(self, part: Part, label: str) -> "StepServices":
-        """The services as one step sees them."""
-        return StepServices(self, part, label)
+    def of(self, part: Part, label: str, key: str = "") -> "StepServices":
+        """The services as one step sees them. A model server that has died is started again by the steps that begin later.
+
+        key: of the step, which pays for its calls.
+        """
+        self.servers.forgive()
+        return StepServices(self, part, label, key)
+
+    def paid(self, key: str) -> Paid:
+        """These services for the step `key`, whose purse pays for what is asked of models."""
+        return Paid(self, self.budget.purse(key))
 
     def close(self) -> None:
-        """Stops what is under way and ends every process that this run started; about a second at most."""
+        """Stops what is under way and ends every process that this run started: in about a second, model servers in ten."""
         if self._closed:
             return
         self._closed = True
         for child in [*self._children]:
             child.end()
         self._loop.stop(self._close_all())
+        self.servers.end()
 
     async def _close_all(self) -> None:
         others = [each for each in (self._jails, self._server) if each is not None]
@@ -96,28 +118,45 @@ class RunServices:
 
     @contextmanager
     def beside(self, *models: ModelRef) -> Iterator[None]:
-        """While open, these models are asked. Where one of them runs in this process, no training is under way.
-
-        A model behind a server is nobody's hindrance.
+        """While open, these models are asked. Where one of them has this machine's device, nobody is there who would not
+        fit beside it: see runtime/device.py. A model behind a server that stays where it is is nobody's hindrance.
         """
-        with self.device.shared() if any(map(self._here, models)) else nullcontext():
+        users = self.device_users(*models)
+        with self.device.shared(*users) if users else nullcontext():
             yield
 
-    def _here(self, model: ModelRef) -> bool:
+    def device_users(self, *models: ModelRef) -> list[str]:
+        """Who uses the device when these models are asked."""
+        return [user for user in map(self._device_user, models) if user]
+
+    def _device_user(self, model: ModelRef) -> str | None:
         from hbench.runtime.training.job import in_process
 
         known, settings = self.reached(model)
-        return known.identity.get("kind") not in ("recorded", "rules") and in_process(known, settings)
+        if known.identity.get("kind") in ("recorded", "rules") or not in_process(known, settings):
+            return None
+        serve = settings.get("serve")
+        return HERE if serve is None else device_user(known, settings) if shares(serve) else None
 
-    def serve(self) -> str:
-        """Address of a server of all models of this run, for processes that it starts; opened on first use."""
+    def serve(self, key: str) -> str:
+        """Where a server has all models of this run for processes that it starts; opened on first use. See ModelServer.
+
+        key: of the step that pays for what is asked there.
+        """
         from hbench.runtime.serve_models import ModelServer
+
+        def asked(key: str, name: str, role: str) -> LM:
+            return self.paid(key).lm(self._served[name], role)
 
         with self._lock:
             if self._served_at is None:
-                self._server = ModelServer(lambda name: self.lm(self.machine.models[name][0]), self.machine.models)
+                self._server = ModelServer(asked, self._served, self.host)
                 self._served_at = self._loop.run(self._server.start())
-            return self._served_at
+            return f"{self._served_at}/{key}"
+
+    def also_serve(self, model: ModelRef) -> None:
+        """Has the server answer for a model that was trained in this run, too."""
+        self._served[model.digest] = model
 
     def run(self, work: Any) -> Any:
         return self._loop.run(work)
@@ -142,6 +181,8 @@ class RunServices:
             return str(known.identity["kind"])
         if settings.get("base_url") or settings.get("port"):
             return f"openai {settings.get('base_url') or settings['port']}"
+        if settings.get("serve"):
+            return f"vllm {self.servers.of(known, settings).version}".strip()
         from hbench.engines.local_model import compute_dtype
 
         dtype = str(compute_dtype(known.identity)).removeprefix("torch.")
@@ -170,6 +211,20 @@ class RunServices:
 
                 self._recalculator = Recalculator(self.machine.sandbox, self.check)
             return self._recalculator
+
+    def play(self, player: Callable[[Any], Player], todo: Todo, done: Callable[[Any], None], key: str) -> None:
+        """Plays each (question, repeat); `done` is called once a rollout, as each ends. player(services): what plays one;
+        it can be sent to other processes. key: of the step that pays. Raises OutOfBudget when it cannot: rollouts that need
+        no more come to their end before.
+        """
+        paid = self.paid(key)
+
+        def ended(made: Any) -> None:
+            if made is not None:
+                done(made)
+
+        self.run(self.all_of(todo, as_far_as_paid(paid.purse, player(paid)), ended))
+        paid.purse.check()
 
     async def all_of(self, todo: Todo, roll: Callable[..., Awaitable[Any]], done: Callable[[Any], None]) -> None:
         """See runtime/all_of.py. The slots are those of all steps together."""
@@ -204,6 +259,7 @@ class RunServices:
             self._replies = ReplyStore(self.machine.results / "replies")
         known, settings = self.reached(model)
         try:
-            return StoredLM(open_lm(known, settings), self._replies, known)
+            lm = self.servers.lm(known, settings) if settings.get("serve") else open_lm(known, settings)
+            return StoredLM(lm, self._replies, known)
         except HbenchError as bad:
             raise StepError(str(bad)) from bad

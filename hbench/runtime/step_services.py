@@ -18,19 +18,18 @@ from hbench.core.question import Question
 from hbench.core.rollout import Rollout
 from hbench.core.training import Talk, Trained, TrainingJob, TurnTokens
 from hbench.core.trajectory import Acted
-from hbench.runtime.rollouts import Stage, roll_out
-from hbench.runtime.tool_belt import Reach
+from hbench.runtime.rollouts import player
 
 
 class StepServices:
     """core.protocols.Services for one step. run: the RunServices."""
 
-    def __init__(self, run: Any, part: Part, label: str):
-        self.part, self._run, self._label = part, run, label
+    def __init__(self, run: Any, part: Part, label: str, key: str = ""):
+        self.part, self._run, self._label, self._key = part, run, label, key
 
     def ask(self, model: ModelRef, requests: Sequence[Request]) -> list[Reply]:
         """Replies in order. Raises StepError when one got none."""
-        lm = self._run.lm(model)
+        lm = self._run.paid(self._key).lm(model)
         with self._run.beside(model):
             replies = self._run.run(lm.generate(list(requests)))
         for reply in replies:
@@ -51,16 +50,13 @@ class StepServices:
         todo = [(q, r) for q in questions for r in range(setting.repeats) if (q.id, r) not in skip]
         if not todo:
             return
-        jails = self._run.jails()
-        reach = Reach(self._run.lm(setting.solver), jails.python, self._run.corpus(setting.family))
-        stage = Stage(harness, setting, reach, jails, setting.family.to_json())
 
         def ended(rollout: Rollout) -> None:
             done(rollout)
             self._run.progress.rolled(rollout)
 
         with self._run.beside(setting.solver):
-            self._run.run(self._run.all_of(todo, partial(roll_out, stage), ended))
+            self._run.play(partial(player, harness=harness, setting=setting), todo, ended, self._key)
 
     def act(
         self,
@@ -70,7 +66,7 @@ class StepServices:
         skip: Set[tuple[str, int]] = frozenset(),
     ) -> None:
         """See core.protocols.Services. Rollouts end in any order."""
-        from hbench.runtime.acting.staging import player
+        from hbench.runtime.acting.staging import player as acting
 
         todo = [(q, r) for q in questions for r in range(setting.repeats) if (q.id, r) not in skip]
         if not todo:
@@ -82,7 +78,7 @@ class StepServices:
 
         reviewer = [setting.review.reviewer] if setting.review else []
         with self._run.beside(*([] if setting.outside else [setting.student]), *reviewer):
-            self._run.run(self._run.all_of(todo, player(self._run, setting), ended))
+            self._run.play(partial(acting, setting=setting), todo, ended, self._key)
 
     def tokenise(self, model: ModelRef, conversations: Sequence[tuple[Json, str]]) -> list[tuple[list[int], list[int]]]:
         """See core.protocols.Services."""
@@ -107,7 +103,14 @@ class StepServices:
         from hbench.runtime.training.launch import train
 
         model, _ = self._run.reached(job.model)
-        return train(self._run, self.part, replace(job, model=model), self.report_progress)
+        purse = self._run.budget.purse(self._key)
+
+        def told(done: int, total: int) -> None:
+            purse.refused = purse.refused or purse.late()
+            purse.check()  # what it raises ends the processes; the last checkpoint stays
+            self.report_progress(done, total)
+
+        return train(self._run, self.part, replace(job, model=model), told, partial(self._run.serve, self._key))
 
     def benchmark(self, job: BenchmarkJob) -> Benchmarked:
         """See core.protocols.Services."""

@@ -94,13 +94,15 @@ def _file(path: Path | str) -> Path:
 
 def _points(tree: Tree, file: str, problems: list[Problem]) -> list[Spec]:
     """Every point that holds; what is wrong is added to `problems`."""
+    from hbench.spec.budget import budget_problems
+
     plan = _plan(tree, problems)
     found, wrong = points(_of_plan(tree, plan, file))
     problems += wrong
     specs: list[Spec] = []
     for point, at in found if plan else ():
         arms = _arms(at, plan, problems)
-        problems += _unreached(arms, at)
+        problems += [*_unreached(arms, at), *budget_problems(arms, at)]
         if arms and not problems:
             specs.append(_digested(Spec(_name(arms, file), plan, file, point, "", arms, _machine(arms, at))))
     if not problems:

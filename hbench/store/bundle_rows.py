@@ -135,7 +135,8 @@ def _rows(table: Table, without: Container[str]) -> str:
     """A query for the rows of `table` that belong to the chosen runs."""
     if table.sort == "shared":
         return f'select * from {_place(table)} where "{table.key[0]}" in ({_pointers(table.name, without)})'
-    by = {"owned": "spec_digest", "run": "run_id"}.get(table.sort, "step_key")
+    # What an artifact took was spent by all runs that worked on it, also by those that did not finish.
+    by = "step_key" if table.name == "spend" else {"owned": "spec_digest", "run": "run_id"}.get(table.sort, "step_key")
     chosen = "published_steps" if by == "step_key" else "published_runs"
     return f'select * from {_place(table)} where "{by}" in (select "{by}" from {chosen})'
 

@@ -7,11 +7,11 @@ from typing import Self
 
 from hbench.store.rows import Rows, admit, cut_torn_line, encode
 
-RUN_TABLES = frozenset({"runs", "run_steps"})
+RUN_TABLES = frozenset({"runs", "run_steps", "spend"})
 
 
 class RunJournal:
-    """Rows of `runs` and `run_steps`; a later row replaces an earlier one with the same key, so give whole rows."""
+    """Rows of `runs`, `run_steps` and `spend`; a later row replaces an earlier one with the same key, so give whole rows."""
 
     def __init__(self, file: Path):
         file.parent.mkdir(parents=True, exist_ok=True)

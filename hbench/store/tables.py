@@ -22,7 +22,7 @@ _ALL = (
         spec_digest  VARCHAR  the spec it executes
         started_at  TIMESTAMP, volatile  UTC
         ended_at  TIMESTAMP, volatile  UTC; NULL while it goes on or when it was killed
-        outcome  VARCHAR  finished, failed (a step failed) or interrupted; NULL like ended_at
+        outcome  VARCHAR  finished, failed (a step failed), spent (its budget was) or interrupted; NULL like ended_at
         git_commit  VARCHAR  commit of the working tree, with + when it was not clean
         versions  JSON, volatile  package -> version
         machine  JSON, volatile  host, cores, memory, GPUs, jail
@@ -55,9 +55,24 @@ _ALL = (
         run_id  VARCHAR  the run
         step_id  VARCHAR  the step
         step_key  VARCHAR  its artifact; NULL when it has none
-        status  VARCHAR  ran, cached, failed or skipped
+        status  VARCHAR  ran, cached, failed, spent (its budget was) or skipped
         seconds  DOUBLE, volatile  wall time in this run
-        error  VARCHAR  why it failed
+        error  VARCHAR  why it failed, was not paid for, or was skipped
+    """),
+    table("spend", "run", "run_id step_id role model",
+           "What a run spent on a step, whatever became of it. Several specs of one command share a step: it stands in the first one's run.", """
+        run_id  VARCHAR  the run
+        step_id  VARCHAR  the step
+        step_key  VARCHAR  the artifact that it was to be
+        role  VARCHAR  who asked: solver, proposer, student, reviewer, agent (a student's sub-agent) …
+        model  VARCHAR  the model asked, as in events
+        calls  BIGINT, volatile  calls, also those that got no reply
+        prompt_tokens  BIGINT, volatile  tokens asked
+        completion_tokens  BIGINT, volatile  tokens answered
+        cost  DOUBLE, volatile  money, by the prices of the machine; 0 where it names none
+        seconds  DOUBLE, volatile  waited for replies, added up over calls
+        reused_calls  BIGINT, volatile  calls that the reply store answered: free
+        reused_tokens  BIGINT, volatile  prompt and completion tokens of those
     """),
     table("steps", "store", "step_key", "One finished step: an artifact.", """
         step_key  VARCHAR  digest of recipe and input contents
@@ -188,6 +203,15 @@ _ALL = (
         kept_parent  BOOLEAN  the parent stayed
         slot  BIGINT  which candidate was chosen; -1 the parent
     """),
+    table("races", "step", "step_key slot", "How far each candidate of a race came.", """
+        step_key  VARCHAR  the race step
+        slot  BIGINT  which candidate of the round, from 0
+        candidate  BIGINT  under which number its rollouts stand: its own, or that of an equal harness proposed before it
+        harness_id  VARCHAR  its harness; NULL when the edit failed
+        questions  BIGINT  on how many it was run
+        score  DOUBLE  its mean score over these; NULL when it was not run
+        dropped  BOOLEAN  it left the race before the last question
+    """),
     table("edit_contexts", "step", "step_key position", "Training inputs of a proposer.", """
         step_key  VARCHAR  the contexts step
         position  BIGINT  from 0
@@ -203,15 +227,6 @@ _ALL = (
         step_key  VARCHAR  the training step
         update  BIGINT  optimizer step, from 1
         name  VARCHAR  loss, reward, a term's name, kl, seconds …; failed_share: of edits that neither applied nor are no_change
-    table("races", "step", "step_key slot", "How far each candidate of a race came.", """
-        step_key  VARCHAR  the race step
-        slot  BIGINT  which candidate of the round, from 0
-        candidate  BIGINT  under which number its rollouts stand: its own, or that of an equal harness proposed before it
-        harness_id  VARCHAR  its harness; NULL when the edit failed
-        questions  BIGINT  on how many it was run
-        score  DOUBLE  its mean score over these; NULL when it was not run
-        dropped  BOOLEAN  it left the race before the last question
-    """),
         value  DOUBLE  the value; NULL for times and shares of time
         measured  DOUBLE, volatile  the same for times and shares of time: another machine takes another while
     """),

@@ -105,29 +105,64 @@ select
 from trajectories
 group by all;
 
--- ledger: Model calls, tokens and seconds by role, arm and round. What the reply store answered (reused_…) stands
--- apart from what was spent. A step that serves several arms counts in each, once: do not add up arms.
+-- ledger: Model calls, tokens, seconds and money by role, arm and round: what the steps of each spec's newest finished run
+-- took, over all runs that worked on them. What the reply store answered (reused_…) stands apart from what was spent. A
+-- step that serves several arms counts in each, once: do not add up arms. cost is NULL where no run has noted it.
 create or replace view ledger as
-with calls as (
+with noted as (
     select
         step_key,
         role,
-        coalesce(reused, false) as reused,
-        prompt_tokens,
-        completion_tokens,
-        seconds
+        model,
+        sum(calls) as calls,
+        sum(prompt_tokens) as prompt_tokens,
+        sum(completion_tokens) as completion_tokens,
+        sum(cost) as cost,
+        sum(seconds) as seconds,
+        sum(reused_calls) as reused_calls,
+        sum(reused_tokens) as reused_tokens
+    from spend
+    group by all
+),
+
+told as (
+    select
+        step_key,
+        role,
+        model,
+        count(*) filter (not coalesce(reused, false)) as calls,
+        sum(prompt_tokens) filter (not coalesce(reused, false)) as prompt_tokens,
+        sum(completion_tokens) filter (not coalesce(reused, false)) as completion_tokens,
+        null as cost,
+        sum(seconds) filter (not coalesce(reused, false)) as seconds,
+        count(*) filter (reused) as reused_calls,
+        sum(prompt_tokens + completion_tokens) filter (reused) as reused_tokens
     from events
     where kind = 'lm'
+    group by all
     union all
     select
         step_key,
         'proposer',
-        false,
-        prompt_tokens,
-        completion_tokens,
-        seconds
+        '',
+        count(*),
+        sum(prompt_tokens),
+        sum(completion_tokens),
+        null,
+        sum(seconds),
+        0,
+        0
     from candidates
-    where step_key not in (select step_key from events where role = 'proposer')
+    where
+        step_key not in (select step_key from events where role = 'proposer')
+        and step_key not in (select step_key from noted where role = 'proposer')
+    group by all
+),
+
+calls as (
+    from noted
+    union all by name
+    from told anti join noted using (step_key, role, model)
 ),
 
 served as (
@@ -153,12 +188,47 @@ select
     served.seed,
     served.round,
     calls.role,
-    count(*) filter (not calls.reused) as calls,
-    coalesce(sum(calls.prompt_tokens) filter (not calls.reused), 0) as prompt_tokens,
-    coalesce(sum(calls.completion_tokens) filter (not calls.reused), 0) as completion_tokens,
-    coalesce(sum(calls.seconds) filter (not calls.reused), 0) as seconds,
-    count(*) filter (calls.reused) as reused_calls,
-    coalesce(sum(calls.prompt_tokens + calls.completion_tokens) filter (calls.reused), 0) as reused_tokens
+    sum(calls.calls) as calls,
+    coalesce(sum(calls.prompt_tokens), 0) as prompt_tokens,
+    coalesce(sum(calls.completion_tokens), 0) as completion_tokens,
+    coalesce(sum(calls.seconds), 0) as seconds,
+    sum(calls.reused_calls) as reused_calls,
+    coalesce(sum(calls.reused_tokens), 0) as reused_tokens,
+    sum(calls.cost) as cost
 from served
 join calls on calls.step_key = served.step_key
+group by all;
+
+-- run_spend: What each run spent by arm, family, round and role, finished or not, one row each. A step that serves several
+-- arms counts in each, once: `select sum(cost) from spend where run_id = …` is what the run cost.
+create or replace view run_spend as
+with labels as (
+    select
+        spec_digest,
+        step_id,
+        arm,
+        family,
+        seed,
+        min(round) as round
+    from plan_labels
+    group by all
+)
+select
+    runs.run_id,
+    runs.spec_digest,
+    labels.arm,
+    labels.family,
+    labels.seed,
+    labels.round,
+    spend.role,
+    sum(spend.calls) as calls,
+    sum(spend.prompt_tokens) as prompt_tokens,
+    sum(spend.completion_tokens) as completion_tokens,
+    sum(spend.cost) as cost,
+    sum(spend.seconds) as seconds,
+    sum(spend.reused_calls) as reused_calls,
+    sum(spend.reused_tokens) as reused_tokens
+from spend
+join runs on runs.run_id = spend.run_id
+join labels on labels.spec_digest = runs.spec_digest and labels.step_id = spend.step_id
 group by all;

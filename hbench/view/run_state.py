@@ -15,15 +15,15 @@ from typing import Any
 from hbench.store.lease import STALE_S, read_holder
 from hbench.view.reading import Asked
 
-ENDED = ("ran", "cached", "failed", "skipped")
+ENDED = ("ran", "cached", "failed", "spent", "skipped")
 COUNTED_BYTES = 64 << 20  # of an unfinished artifact's rows; beyond that they are not counted
 
 
 @dataclass(frozen=True)
 class RunState:
-    """state: finished, failed, interrupted; going on; or stopped: no end was written, and nothing has moved for a minute.
+    """state: finished, failed, spent (its budget was), interrupted; going on; or stopped: no end was written, and nothing has moved for a minute.
 
-    counts: ran, cached, failed and skipped steps, of `steps` in all.
+    counts: ran, cached, failed, spent and skipped steps, of `steps` in all.
     """
 
     run_id: str

@@ -31,7 +31,7 @@ def run(request: Any) -> Any:
     values: dict[str, Any] = {"about": reading.rows(ABOUT, mine[:1])[0], "arms": arms(reading, state)}
     values["ready"] = reading.rows(READY, [*mine, READY_SHOWN]) if state.is_going_on else []
     values["under_way"] = under_way(request.app.state.reading.folder) if state.is_going_on else []
-    values["failed"] = reading.rows(FAILED, [*mine, FAILED_SHOWN]) if state.counts["failed"] else []
+    values["failed"] = reading.rows(FAILED, [*mine, FAILED_SHOWN]) if state.counts["failed"] or state.counts["spent"] else []
     return page(request, "run.html", state=state, trained=reading.rows(TRAINED, mine), **values)
 
 
@@ -91,7 +91,7 @@ def _choices(reading: Asked, state: RunState) -> dict[str, list[str]]:
     choices: dict[str, list[str]] = defaultdict(list)
     for name, value in reading.query(CHOICES, [state.spec_digest]).rows:
         choices[name].append(value)
-    return {**choices, "status": ["ran", "cached", "failed", "skipped", "waiting"]}
+    return {**choices, "status": ["ran", "cached", "failed", "spent", "skipped", "waiting"]}
 
 
 ABOUT = """
@@ -138,7 +138,7 @@ select
 from run_steps as s
 join plan_steps as p on p.step_id = s.step_id
 left join plan_labels as l on l.spec_digest = p.spec_digest and l.step_id = s.step_id
-where s.run_id = ? and p.spec_digest = ? and s.status = 'failed'
+where s.run_id = ? and p.spec_digest = ? and s.status in ('failed', 'spent')
 group by s.step_id, s.step_key
 order by label
 limit ?

@@ -16,17 +16,19 @@ from hbench.runtime.serve_models import ModelServer, ServedLM
 from tests.engines.asking import ask, model
 
 SOLVER = model("tiny", revision="r1")
+STEP = "5" * 64  # the key of the step that pays
+CHAT = f"/{SOLVER.role}/v1"
 
 
 @asynccontextmanager
 async def served(answers, folder):
-    """(the driver's scripted model, the address of its server)"""
+    """(the driver's scripted model, the address of its server for one step)"""
     scripted = ScriptedLM(answers)
     stored = StoredLM(scripted, ReplyStore(folder), SOLVER)
-    server = ModelServer({SOLVER.digest: stored}.__getitem__, [SOLVER.digest])
-    url = await server.start()
+    server = ModelServer(lambda key, name, role: {(STEP, SOLVER.digest, SOLVER.role): stored}[key, name, role], [SOLVER.digest])
+    address = await server.start()
     try:
-        yield scripted, url
+        yield scripted, f"{address}/{STEP}"
     finally:
         await server.close()
 
@@ -100,7 +102,7 @@ def test_two_ranks_that_ask_the_same_are_answered_by_one_call(tmp_path):
     assert len(asked) == 1 and {reply[0].text for reply in replies} == {"one answer"}
 
 
-@pytest.mark.parametrize("kind", ["too_long", "bad_request", "server", "memory"])
+@pytest.mark.parametrize("kind", ["too_long", "bad_request", "budget", "server", "memory"])
 def test_an_error_keeps_its_kind_and_its_words(kind, tmp_path, monkeypatch):
     """A prompt that is too long is the harness's own doing, and it reads the message: that must not become the machine's."""
     monkeypatch.setattr("hbench.engines.openai_lm.FIRST_WAIT_S", 0.01)
@@ -127,9 +129,9 @@ def test_a_model_that_cannot_be_opened_is_an_error_without_the_address(tmp_path,
 def test_who_does_not_know_the_path_gets_nothing(tmp_path):
     async def body():
         async with served(["secret"], tmp_path) as (scripted, url), aiohttp.ClientSession() as session:
-            root, secret = url.rsplit("/", 2)[0], url.rsplit("/", 2)[1]
+            root, secret, _ = url.rsplit("/", 2)
             statuses = []
-            for path in ("/v1/models", f"/{secret[:-1]}/v1/models", f"/{secret}/../v1/chat/completions", "/"):
+            for path in (f"/{STEP}{CHAT}/models", f"/{secret[:-1]}/{STEP}{CHAT}/models", f"/{secret}/../{STEP}{CHAT}/models", "/"):
                 async with session.get(root + path) as answer:
                     statuses.append(answer.status)
             return statuses, len(secret), root
@@ -144,7 +146,7 @@ def test_the_ordinary_chat_client_is_answered_too(tmp_path):
 
     async def body():
         async with served(["fine"], tmp_path) as (scripted, url):
-            lm, stranger = OpenAILM(Reach(url, SOLVER.digest)), OpenAILM(Reach(url, "another"))
+            lm, stranger = OpenAILM(Reach(url + CHAT, SOLVER.digest)), OpenAILM(Reach(url + CHAT, "another"))
             await lm.check()
             (reply,), (wrong,) = await lm.generate([request]), await stranger.generate([request])
             await asyncio.gather(lm.close(), stranger.close())
@@ -160,7 +162,7 @@ def test_a_body_that_asks_nothing_is_refused(tmp_path):
         async with served([], tmp_path) as (_, url), aiohttp.ClientSession() as session:
             found = []
             for raw in (b"", b"{}", b"[1]", json.dumps({"model": SOLVER.digest, "messages": 3}).encode()):
-                async with session.post(url + "/chat/completions", data=raw) as answer:
+                async with session.post(url + CHAT + "/chat/completions", data=raw) as answer:
                     found.append((answer.status, (await answer.json())["error"]["message"].split(":")[0]))
             return found
 

@@ -35,6 +35,7 @@ from hbench.steps.act_setting import ActSetting
 class Stage:
     """What all rollouts of one act step share. domain: the block as it is hashed. reviewer: None where nobody reviews.
 
+    agent: the student's model as sub-agents ask it; None: as the student does.
     recalculator: for domains whose work holds formulas; None: they stay without values. reviewing: patience with a reviewer
     that hangs. grading: with a grader that crashes; one that always does cannot grade.
     """
@@ -45,6 +46,7 @@ class Stage:
     prompt: Prompt
     domain: Json
     reviewer: LM | None = None
+    agent: LM | None = None
     recalculator: Recalculator | None = None
     reviewing: Patience = field(default_factory=Patience)
     grading: Patience = field(default_factory=Patience)
@@ -118,7 +120,8 @@ class Acting:
         setting, target = stage.setting, stage.setting.target
         self._stage, self._question, self._repeat, self._events = stage, question, repeat, events
         self._draw = (setting.seed, question.id, repeat)
-        self._calls = ModelCalls(setting.student, stage.student, self._draw, events)
+        others = {sub_speaker.ROLE: stage.agent} if stage.agent else {}
+        self._calls = ModelCalls(setting.student, stage.student, self._draw, events, others)
         self._bank = BankRun(setting.bank, stage.jails.python) if setting.bank else None
         tools = (EXECUTE_TOOL, *(self._bank.tools() if self._bank else ()))
         self._student = Speaker(self._calls, target.call, tools)

@@ -11,7 +11,8 @@ from hbench.steps.act_setting import ActSetting
 
 
 def player(run: Any, setting: ActSetting) -> Callable[[Question, int], Awaitable[Acted]]:
-    """Plays (question, repeat). run: the RunServices. Raises HbenchError for a prompt that has changed since the plan."""
+    """Plays (question, repeat). run: the services of the step. Raises HbenchError for a prompt that has changed since the plan."""
+    from hbench.runtime.acting import sub_speaker
     from hbench.runtime.acting.outside import OutsideStage, act_outside
     from hbench.runtime.acting.rollout import Stage, act_out
 
@@ -21,5 +22,7 @@ def player(run: Any, setting: ActSetting) -> Callable[[Question, int], Awaitable
         return partial(act_outside, stage)
     reviewer = setting.review.reviewer if setting.review else None
     lms = {"student": run.lm(setting.student), "reviewer": run.lm(reviewer) if reviewer else None}
+    if setting.target.agent:
+        lms["agent"] = run.lm(setting.student, sub_speaker.ROLE)
     prompt = frozen_prompt(setting.target.prompt)
     return partial(act_out, Stage(setting, run.jails(), prompt=prompt, domain=domain, recalculator=run.recalculator(), **lms))

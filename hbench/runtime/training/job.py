@@ -13,7 +13,6 @@ from hbench.core.training import Task, TrainingJob
 from hbench.runtime.services import Machine
 
 SERVED = "served_by_the_driver"  # in a model's settings: the driver's address, in place of its own
-_SHARED = ("max_in_flight", "requests_per_minute", "tokens_per_minute")  # limits that all ranks keep together
 
 
 @dataclass(frozen=True)
@@ -30,7 +29,10 @@ class RankJob:
 
 
 def write_job(file: Path, job: TrainingJob, machine: Machine, served: str | None) -> None:
-    """served: address of the driver's server; the models that it holds in its own process are reached there."""
+    """served: address of the driver's server, where every model is reached: one process keeps limits of rate and of money.
+
+    None: the ranks ask no model.
+    """
     processes = machine.training["processes"]
     told = {
         "job": {
@@ -46,7 +48,7 @@ def write_job(file: Path, job: TrainingJob, machine: Machine, served: str | None
             "results": str(machine.results.absolute()),
             "sandbox": machine.sandbox,
             "in_flight": max(1, machine.in_flight // processes),
-            "models": [[_model_json(ref), _reach(ref, said, served, processes)] for ref, said in machine.models.values()],
+            "models": [[_model_json(ref), {SERVED: served}] for ref, _ in machine.models.values()],
         },
         "training": machine.training,
     }
@@ -73,15 +75,6 @@ def read_job(file: Path) -> RankJob:
 def in_process(ref: ModelRef, reach: Json) -> bool:
     """Whether the driver holds the model itself: the ranks must not hold copies of it."""
     return ref.identity.get("kind") in ("recorded", "rules") or not (reach.get("base_url") or reach.get("port"))
-
-
-def _reach(ref: ModelRef, reach: Json, served: str | None, processes: int) -> Json:
-    if in_process(ref, reach):
-        return {SERVED: served}
-    shares = {name: reach[name] / processes for name in _SHARED if reach.get(name)}
-    if "max_in_flight" in shares:
-        shares["max_in_flight"] = max(1, int(shares["max_in_flight"]))
-    return {**reach, **shares}
 
 
 def _model_json(ref: ModelRef) -> Json:

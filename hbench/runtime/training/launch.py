@@ -11,7 +11,7 @@ from hbench.core.failure import StepError
 from hbench.core.model import ModelRef
 from hbench.core.protocols import Part
 from hbench.core.training import Trained, TrainingJob
-from hbench.runtime.training.job import in_process, write_job
+from hbench.runtime.training.job import write_job
 from hbench.runtime.training.processes import JOB, Processes, wait_until_gone, why
 from hbench.runtime.training.rows import Progress, cut, lines, means, rows_file, rows_files
 from hbench.runtime.training.trackers import tracker_environment
@@ -23,15 +23,20 @@ NEEDED = ("torch", "transformers", "trl", "peft", "accelerate", "datasets")
 RETURNED = ("updates", "completions", "candidates", "reward_terms")
 
 
-def train(services: Any, part: Part, job: TrainingJob, told: Callable[[int, int], None]) -> Trained:
-    """See core.protocols.Services.train. services: RunServices. told: of updates done, and of all where that is known."""
+def train(
+    services: Any, part: Part, job: TrainingJob, told: Callable[[int, int], None], serve: Callable[[], str]
+) -> Trained:
+    """See core.protocols.Services.train. services: RunServices. told: of updates done, and of all where that is known.
+
+    serve: gives the address at which the ranks reach models.
+    """
     folder = part.folder / FOLDER
     folder.mkdir(exist_ok=True)
     _check_installed()
     wait_until_gone(folder, services.check)
     if not _made(folder):
         with services.device.alone(*services.device_users(*_asked(job))):
-            _prepare(folder, job, services)
+            _prepare(folder, job, services, serve)
             _run(folder, job, services, told)
     return _collected(folder, part)
 
@@ -48,7 +53,7 @@ def _check_installed() -> None:
         raise StepError(f"training needs the extra 'train' ({', '.join(missing)} missing): pip install 'hbench[train]'")
 
 
-def _prepare(folder: Path, job: TrainingJob, services: Any) -> None:
+def _prepare(folder: Path, job: TrainingJob, services: Any, serve: Callable[[], str]) -> None:
     """Everything behind the last whole checkpoint is forgotten: it is trained again."""
     from hbench.engines.trainer_log import latest, update_of
 
@@ -57,8 +62,7 @@ def _prepare(folder: Path, job: TrainingJob, services: Any) -> None:
         cut(file, done)
     for old in (*folder.glob("log-*.txt"), *folder.glob("trouble-*.json")):
         old.unlink()
-    held = any(in_process(ref, reach) for ref, reach in services.machine.models.values())
-    write_job(folder / JOB, job, services.machine, services.serve() if held else None)
+    write_job(folder / JOB, job, services.machine, serve() if job.reward else None)
 
 
 def _asked(job: TrainingJob) -> list[ModelRef]:

@@ -1,6 +1,7 @@
 """What a rank reaches: jails and indexes of its own, models by their address."""
 
 import os
+from dataclasses import replace
 
 from hbench.core.message import Reply
 from hbench.core.model import ModelRef
@@ -13,10 +14,7 @@ from hbench.runtime.training.job import SERVED
 
 
 class RankServices(RunServices):
-    """A run's services in a process beside it: a model that the driver holds is asked there, never loaded here.
-
-    Other models are asked at their own address, behind the same folder of replies as the driver's.
-    """
+    """A run's services in a process beside it: every model is asked of the driver, which pays, and keeps what is said."""
 
     def __init__(self, machine: Machine):
         super().__init__(machine, Silent(quiet=True))
@@ -24,7 +22,7 @@ class RankServices(RunServices):
 
     def _open(self, model: ModelRef) -> LM:
         known, reach = self.reached(model)
-        return ServedLM(reach[SERVED], known) if SERVED in reach else super()._open(model)
+        return ServedLM(reach[SERVED], replace(known, role=model.role))
 
 
 class Silent(Progress):
