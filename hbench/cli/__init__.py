@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from hbench.cli import about, authoring, compare, exhibits, published, results, specs, trace, view
+from hbench.cli import about, authoring, compare, exhibits, lm_eval, published, results, specs, trace, view
 
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # we use none, and looking for them takes 30 ms
 
@@ -62,6 +62,7 @@ for command in (
 ):
     app.command()(command)
 app.command("eval")(authoring.eval_)
+app.command("lm_eval", add_help_option=False, context_settings=lm_eval.FORWARDED)(lm_eval.lm_eval)
 app.command("import")(published.import_)
 app.add_typer(published.model_app, name="model")
 app.add_typer(results.db_app, name="db")

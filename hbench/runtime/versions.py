@@ -5,7 +5,7 @@ from importlib.metadata import PackageNotFoundError, version
 
 from hbench import __version__
 
-LIBRARIES = ("duckdb", "pydantic", "omegaconf", "jinja2", "reasoning-gym", "torch", "transformers", "trl", "vllm")
+LIBRARIES = ("duckdb", "pydantic", "omegaconf", "jinja2", "reasoning-gym", "torch", "transformers", "trl", "vllm", "lm-eval")
 
 
 def versions() -> dict[str, str]:
