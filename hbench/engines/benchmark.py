@@ -1,7 +1,6 @@
 """lm-eval on a model: its prompts, its requests, its numbers. The weights are loaded as for every other use in hbench."""
 
 import asyncio
-import os
 import random
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -47,7 +46,6 @@ def _served(model: ModelRef, reach: Json, chat: bool) -> Any:
             await lm.close()
 
     found = asyncio.run(there())
-    os.environ["OPENAI_API_KEY"] = found.key or "none"  # lm-eval looks for it there; this process ends with its benchmark
     path, made = ("/chat/completions", LocalChatCompletion) if chat else ("/completions", LocalCompletionsAPI)
     weights = model.identity["weights"]
     return made(
@@ -56,8 +54,10 @@ def _served(model: ModelRef, reach: Json, chat: bool) -> Any:
         tokenizer=None if chat else _tokenizer(weights),
         tokenizer_backend=None if chat else "huggingface",
         num_concurrent=min(found.max_in_flight, MOST_IN_FLIGHT),
-        max_retries=found.retries,
+        max_retries=found.retries + 1,
         timeout=found.timeout_s,
+        header={"Authorization": f"Bearer {found.key}"} if found.key else None,
+        revision=model.identity.get("revision") or "main",
         max_length=model.identity.get("context") or 2048,
     )
 

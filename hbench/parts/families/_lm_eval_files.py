@@ -4,7 +4,7 @@ import importlib.util
 import os
 import re
 from collections.abc import Iterator, Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from types import ModuleType
 
@@ -58,7 +58,15 @@ def _names(file: Path, name: str) -> bool:
 
 
 def config_of(file: Path) -> Json:
-    """What stands in the file of a task, includes laid together; functions are told by their place. Raises HbenchError."""
+    """What stands in the file of a task, includes laid together; functions are told by their place. Not to be changed.
+
+    Raises HbenchError.
+    """
+    return _config(file, file.stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _config(file: Path, changed_ns: int) -> Json:
     try:
         return _reader().load_yaml(file, resolve_func=False)
     except Exception as wrong:  # of YAML, of an include, or of a file

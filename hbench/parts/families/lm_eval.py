@@ -65,7 +65,7 @@ class LmEval(Part):
         """The task's own description, if it has a fixed one, and how it is graded; holds no question."""
         told = str(self._config().get("description") or "").strip()
         told = "" if "{{" in told else f"{told} "
-        return f"{told}Questions of the benchmark {self.name}; an answer is graded by {self.grade_names()[1]}."
+        return f"{told}Questions of the benchmark {self.name}; an answer is graded by {self.metric or self.grade_names()[1]}."
 
     def versions(self) -> Mapping[str, str]:
         """lm-eval's, and digests of the files of a task of one's own; `absent` for what is not here."""
