@@ -65,18 +65,21 @@ def scores(reading: Asked, rows: Sequence[Mapping[str, Any]]) -> dict[tuple[str,
     return {(step_key, number): (score, held_out) for step_key, number, score, held_out in found}
 
 
-# A proposal is run by steps that read it; a trainer and a teacher run theirs themselves.
+# A proposal is run by steps that read it, a race under a number of its own; a trainer and a teacher run theirs themselves.
 _SCORES = """
 with tried as (
   select distinct
     mine.step_key,
     reader.step_key as ran_key,
+    coalesce(races.candidate, 0) as ran_as,
     l.purpose
   from run_steps as mine
   join plan_edges as edge on edge.from_step_id = mine.step_id
   join run_steps as reader on reader.step_id = edge.step_id and reader.run_id = mine.run_id
   join plan_labels as l on l.spec_digest = edge.spec_digest and l.step_id = reader.step_id
-  where mine.step_key in (select unnest(?)) and l.purpose in ('candidate_scoring', 'held_out_candidate')
+  left join races on races.step_key = reader.step_key and races.slot = l.slot
+  where edge.input in ('harness', 'harness_' || l.slot)
+    and mine.step_key in (select unnest(?)) and l.purpose in ('candidate_scoring', 'held_out_candidate')
 ),
 
 means as (
@@ -94,7 +97,7 @@ select
   max(means.score) filter (tried.purpose = 'candidate_scoring') as score,
   max(means.score) filter (tried.purpose = 'held_out_candidate') as held_out
 from tried
-join means on means.step_key = tried.ran_key and means.candidate = 0
+join means on means.step_key = tried.ran_key and means.candidate = tried.ran_as
 group by all
 union all
 select

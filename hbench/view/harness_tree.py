@@ -77,8 +77,10 @@ with mine as (
     l.purpose,
     l.round,
     l.slot,
-    done.step_key
+    done.step_key,
+    coalesce(races.candidate, 0) as ran_as
   {PLACED}
+  left join races on races.step_key = done.step_key and races.slot = l.slot
   where
     done.step_key is not null
     and l.spec_digest = ? and l.arm = ? and l.family = ? and l.seed = ?
@@ -89,14 +91,15 @@ with mine as (
 scores as (
   select
     step_key,
+    candidate as ran_as,
     avg(score) as score,
     any_value(harness_id) as ran_id
   from rollouts
   where step_key in (select step_key from mine)
-  group by step_key
+  group by step_key, candidate
 )
 select
-  mine.*,
+  mine.* exclude (ran_as),
   scores.score,
   scores.ran_id,
   c.candidate,
@@ -108,7 +111,7 @@ select
   chosen.chosen_id,
   coalesce(chosen.slot, (selecting.value ->> '$.slot')::bigint) as chosen_slot
 from mine
-left join scores using (step_key)
+left join scores using (step_key, ran_as)
 left join candidates as c on c.step_key = mine.step_key and mine.purpose in ('propose', 'evolve')
 left join selections as chosen on chosen.step_key = mine.step_key
 left join steps as selecting on selecting.step_key = chosen.step_key

@@ -93,8 +93,10 @@ def measured(reading: Asked, candidate: Mapping[str, Any], found: Beside) -> tup
 
 def _of_step(reading: Asked, place: Place, key: str, beside: Sequence[tuple[Place, str]]) -> Measured:
     parent = next((other for its, other in beside if its.purpose == PARENTS[place.purpose]), None)
-    tried = _tried(reading, (key, 0), (parent, 0) if parent else None)
-    return Measured(key, 0, place.purpose, place.label, tried, parent)
+    raced = reading.query("select candidate from races where step_key = ? and slot = ?", [key, place.slot]).rows
+    number = raced[0][0] if raced else 0
+    tried = _tried(reading, (key, number), (parent, 0) if parent else None)
+    return Measured(key, number, place.purpose, place.label, tried, parent)
 
 
 def _number(reading: Asked, row: Mapping[str, Any], drawn: Mapping[str, Any] | None, family: str | None) -> int | None:
@@ -131,7 +133,7 @@ select
   r.failure,
   r.boundary,
   r.error
-from (select * from rollouts where step_key = ? and candidate = ?) as r
+from (select * from rollouts where step_key = ? and candidate = ? and failure is distinct from 'not_run') as r
 left join before using (question_id, repeat)
 left join questions as q using (question_id)
 order by r.question_id, r.repeat

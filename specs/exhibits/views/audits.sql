@@ -40,7 +40,8 @@ ran as (
     f.round,
     f.slot,
     f.flow,
-    l.step_key
+    l.step_key,
+    l.candidate
   from flows as f
   join counted_steps as l
     using (spec_digest, arm, family, seed, round, slot)
@@ -52,6 +53,7 @@ ran as (
 traced as materialized (
   select
     e.step_key,
+    e.candidate,
     e.question_id,
     e.repeat,
     to_json(list({'kind': e.kind, 'sent': s.text, 'received': r.text} order by e.position))::varchar as events
@@ -83,11 +85,12 @@ happened as (
     avg(coalesce(helper_used(a.flow, o.answer, coalesce(t.events, '[]')), false)::integer) as used
   from ran as a
   join rollouts as o
-    using (step_key)
+    using (step_key, candidate)
   left join questions as q
     using (question_id)
   left join traced as t
-    using (step_key, question_id, repeat)
+    using (step_key, candidate, question_id, repeat)
+  where o.failure is distinct from 'not_run'
   group by all
 )
 

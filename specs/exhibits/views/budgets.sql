@@ -3,18 +3,19 @@
 -- Each step that adapts, once an arm, in the first round that uses it; measuring on held-out questions is no cost. Every
 -- candidate counts its own scoring, also one that equals another and so was not run a second time.
 -- solver_tokens: prompts and completions of its rollouts, also those that the reply store answered. seconds: its wall
--- time when it ran; steps run side by side, so sums exceed what a clock showed.
+-- time when it ran, of a race where it selects; steps run side by side, so sums exceed what a clock showed.
 create or replace temporary table adapting_steps as
 with
 
 spent as (
   select
     step_key,
+    candidate,
     count(distinct question_id) as questions,
     sum(prompt_tokens + completion_tokens) as tokens
   from rollouts
   where step_key in (select step_key from chain_steps)
-  group by step_key
+  group by all
 ),
 
 first_used as (
@@ -42,14 +43,16 @@ select
   if(l.purpose = 'feedback', s.questions, 0) as feedback_questions,
   coalesce(s.tokens, 0) as solver_tokens,
   coalesce(c.prompt_tokens + c.completion_tokens, 0) as proposer_tokens,
-  coalesce(t.seconds, 0) as seconds
+  if(t.kind = 'race' and l.purpose <> 'select', 0, coalesce(t.seconds, 0)) as seconds
 from first_used as l
 left join spent as s
-  using (step_key)
+  on s.step_key = l.step_key
+  and s.candidate = l.candidate
+  and l.purpose <> 'select'
 left join candidates as c
-  using (step_key)
+  on c.step_key = l.step_key
 left join steps as t
-  using (step_key);
+  on t.step_key = l.step_key;
 
 -- What an arm has used by the end of its round t (0: nothing yet). An arm without rounds uses nothing.
 create or replace temporary table budgets as

@@ -17,15 +17,17 @@ with
 graded as (
   select
     step_key,
+    candidate,
     avg(value order by question_id, repeat) filter (where name = 'em') as em,
     avg(value order by question_id, repeat) filter (where name = 'f1') as f1
   from grades
   where step_key in (select step_key from chain_steps)
-  group by step_key
+  group by all
 )
 
 select
   r.step_key,
+  r.candidate,
   avg(r.score order by r.question_id, r.repeat) as score,
   any_value(g.em) as em,
   any_value(g.f1) as f1,
@@ -33,9 +35,10 @@ select
   md5(string_agg(distinct r.question_id, ' ' order by r.question_id)) as question_set
 from rollouts as r
 left join graded as g
-  using (step_key)
+  using (step_key, candidate)
 where r.step_key in (select step_key from chain_steps)
-group by r.step_key;
+  and r.failure is distinct from 'not_run'
+group by r.step_key, r.candidate;
 
 -- Arms whose candidates are measured on held-out questions: evaluate_all.
 create or replace temporary table measured_arms as
@@ -164,7 +167,7 @@ trials as (
     max(s.f1) filter (where l.purpose = 'held_out_candidate') as f1
   from chain_steps as l
   join chain_scores as s
-    using (step_key)
+    using (step_key, candidate)
   where l.purpose in ('candidate_scoring', 'held_out_candidate')
   group by all
 )

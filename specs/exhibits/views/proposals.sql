@@ -10,28 +10,31 @@ with
 exactly as (
   select
     step_key,
+    candidate,
     avg(value order by question_id, repeat) as exact
   from grades
   where name = 'exact'
-  group by step_key
+  group by all
 )
 
 select
   r.step_key,
+  r.candidate,
   avg(r.score order by r.question_id, r.repeat) as score,
   any_value(e.exact) as exact,
   count(distinct r.question_id) as questions,
   md5(string_agg(distinct r.question_id, ' ' order by r.question_id)) as question_set
 from rollouts as r
 left join exactly as e
-  using (step_key)
-where r.step_key in (
+  using (step_key, candidate)
+where r.failure is distinct from 'not_run'
+  and r.step_key in (
     select step_key
     from counted_steps
     where purpose like 'held_out%'
       or purpose in ('parent_scoring', 'candidate_scoring')
   )
-group by r.step_key;
+group by r.step_key, r.candidate;
 
 -- measured: whether its candidates are run on held-out questions (evaluate_all). Where they are not, only failed edits
 -- would be known, and a mean would be one of the failures. wording: of a Reasoning Gym family, canonical or varied.
@@ -113,7 +116,7 @@ held_out as (
   join family_arms as a
     using (spec_digest, arm, family, seed)
   join scored_steps as s
-    using (step_key)
+    using (step_key, candidate)
   where l.purpose in ('held_out_seed', 'held_out_round', 'held_out')
   group by all
 )
@@ -157,7 +160,7 @@ scored as (
     max(s.exact) filter (where l.purpose = 'held_out_candidate') as exact
   from counted_steps as l
   join scored_steps as s
-    using (step_key)
+    using (step_key, candidate)
   where l.purpose in ('parent_scoring', 'candidate_scoring', 'held_out_candidate')
   group by all
 ),
