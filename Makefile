@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE =
 # Where the slices of real multi-hop questions lie; without them `make qa` leaves that part out.
 HBENCH_DATA ?= ../shared/data
 
-.PHONY: install appworld quickstart qa train-smoke distil-smoke exhibits test unit fault test-sheets test-view bench clean
+.PHONY: install appworld quickstart qa train-smoke distil-smoke exhibits test unit fault test-sheets test-view test-lm-eval bench clean
 
 # What lm-eval prints tables with refuses dateutil 4, which it never calls; so these come without asking for what they need.
 LM_EVAL_TABLES = pytablewriter DataProperty mbstrdecoder pathvalidate tabledata tcolorpy typepy chardet
@@ -102,6 +102,11 @@ test-view: install
 	$(HAS_CHROMIUM) || { $(APT) update && $(APT) install -y --no-install-recommends chromium fonts-dejavu-core; } \
 	  || { echo "Chromium is not here and could not be installed: install it by hand, from your system's packages, then run make test-view again"; exit 1; }
 	HBENCH_NEEDS_CHROMIUM=1 .venv/bin/python -m pytest -vv -rs tests/view
+
+# lm-eval three ways: its tasks as families, as benchmarks before and after training, and a harness as its model.
+test-lm-eval: install
+	.venv/bin/python -m pytest -vv -s tests/parts/families/test_lm_eval.py tests/plan/test_benchmark_plan.py \
+	  tests/runtime/test_benchmarks.py tests/runtime/test_benchmark_chain.py tests/runtime/test_lm_eval_model.py
 
 bench: install
 	.venv/bin/python tests/bench/overhead.py

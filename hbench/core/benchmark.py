@@ -21,7 +21,7 @@ class BenchmarkJob:
     shots: int | None = None
     limit: int | None = None
     chat: bool = False
-    seed: int = 0
+    seed: int = 1234
 
     def to_json(self) -> Json:
         """All but the model."""

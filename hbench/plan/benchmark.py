@@ -9,7 +9,7 @@ def benchmark(lay: Layout, model: Json, checkpoint: Port | None) -> None:
     """Lays down what the spec's `benchmark` asks of `model` as it is, and with `checkpoint` laid on it where there is one."""
     if lay.spec.benchmark is None:
         return
-    params = {"model": model, "benchmark": lay.json(lay.spec.benchmark), "seed": lay.seed("benchmark")}
+    params = {"model": model, "benchmark": lay.json(lay.spec.benchmark)}
     lay.step("benchmark", params, {}, Tag("benchmark_before", "benchmarks before training"))
     if checkpoint is not None:
         tag = Tag("benchmark_after", "benchmarks after training")

@@ -20,6 +20,9 @@ class BenchmarkBlock(Block):
     )
     shots: Whole | None = Field(None, ge=0, description="Solved examples before each question; null: as each task says.")
     limit: Whole | None = Field(None, ge=1, description="Only the first so many documents of each task; null: all.")
+    seed: Whole = Field(
+        1234, ge=0, description="Of the examples that are drawn; lm-eval's own default, so that scores are those of its command."
+    )
     chat: bool = Field(
         False, description="Whether questions are put in the model's chat template; false: raw text, as most published scores."
     )

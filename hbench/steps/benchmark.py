@@ -13,7 +13,7 @@ VERSION = 1
 
 
 def benchmark(params: Json, inputs: Mapping[str, Artifact], services: Services) -> Output:
-    """params: model, benchmark (tasks, shots, limit, chat), seed. inputs: `checkpoint`, where something was trained.
+    """params: model, benchmark (tasks, shots, limit, chat, seed). inputs: `checkpoint`, where something was trained.
 
     Value: scores (task or group -> METRIC,FILTER -> value), documents (task -> how many), empty (share of generated answers
     without a text; many of them often mean that a task's stops do not suit the model), ungraded (answers on which the grader
@@ -22,7 +22,7 @@ def benchmark(params: Json, inputs: Mapping[str, Artifact], services: Services) 
     A try after a kill asks only what had no answer yet.
     """
     model, asked = trained(model_ref(params["model"]), inputs), params["benchmark"]
-    job = BenchmarkJob(model, tuple(asked["tasks"]), asked["shots"], asked["limit"], asked["chat"], params["seed"])
+    job = BenchmarkJob(model, tuple(asked["tasks"]), asked["shots"], asked["limit"], asked["chat"], asked["seed"])
     made = services.benchmark(job)
     scores: dict[str, dict[str, float | None]] = {}
     for row in made.rows:

@@ -304,12 +304,12 @@ _ALL = (
         pattern  VARCHAR  the detector's name
         shown  BOOLEAN  it is there
     """),
-    table("benchmark_scores", "step", "step_key benchmark metric", "Regression checks of a checkpoint.", """
+    table("benchmark_scores", "step", "step_key benchmark metric", "What lm-eval measured of a model, before or after training.", """
         step_key  VARCHAR  the benchmark step
-        benchmark  VARCHAR  its name
-        metric  VARCHAR  the metric's name
+        benchmark  VARCHAR  lm-eval's name of the task or group
+        metric  VARCHAR  METRIC,FILTER as lm-eval calls them
         value  DOUBLE  the value
-        stderr  DOUBLE  its standard error
+        stderr  DOUBLE  its standard error; NULL where lm-eval gives none
     """),
     table("exhibit_cells", "owned", "exhibit row column", "The cells of every exhibit as last printed.", """
         exhibit  VARCHAR  the exhibit's name

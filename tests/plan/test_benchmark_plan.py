@@ -40,7 +40,7 @@ def test_a_spec_without_benchmarks_keeps_its_digest_and_its_steps(spec):
 def test_what_decides_the_scores_is_in_the_recipe(spec):
     first, *_ = (step for step in compile(spec("benchmark.tasks=[letters]")).steps if step.kind == "benchmark")
     assert set(first.params["benchmark"]["libraries"]) == {"lm-eval", "letters"}
-    others = ("benchmark.shots=0", "benchmark.chat=true", "seed=1", "benchmark.limit=4")
+    others = ("benchmark.shots=0", "benchmark.chat=true", "benchmark.seed=1", "benchmark.limit=4")
     ids = {step.id for more in others for step in compile(spec("benchmark.tasks=[letters]", more)).steps if step.kind == "benchmark"}
     assert first.id not in ids
 

@@ -29,7 +29,7 @@ class LmEval(Part):
         description="test: the documents that lm-eval evaluates; training; all: those of test first, so that held-out "
         "questions are lm-eval's own while splits.evaluation is no larger than they are many",
     )
-    shots: int = Field(0, ge=0, description="solved examples before each question, drawn as the task says; 0: the harness instructs")
+    shots: int = Field(0, ge=0, description="solved examples before each question, drawn as the task says; 0: none")
     stops: tuple[str, ...] = Field(
         (), description="texts at which an answer is cut before it is graded; the task's own are made for base models, and "
         "would cut an answer that restates the question"

@@ -3,6 +3,7 @@
 import os
 import sys
 import traceback
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -30,11 +31,12 @@ def benchmarked(told: Told, cache: Path) -> Benchmarked:
     """Tasks are opened before the model, whose weights take longer."""
     from hbench.engines.benchmark import evaluate, open_model
 
-    loaded, scoring = open_tasks(told.job.tasks), JailedScoring(told.sandbox)
-    for name, task in loaded["tasks"].items():
-        scoring.lay_on(name, task)
-    found = evaluate(open_model(told.job.model, told.reach, told.job.chat), loaded, told.job, cache)
-    return replace(found, ungraded=scoring.ungraded)
+    loaded = open_tasks(told.job.tasks)
+    with closing(JailedScoring(told.sandbox)) as scoring:
+        for name, task in loaded["tasks"].items():
+            scoring.lay_on(name, task)
+        found = evaluate(open_model(told.job.model, told.reach, told.job.chat), loaded, told.job, cache)
+        return replace(found, ungraded=scoring.ungraded)
 
 
 if __name__ == "__main__":

@@ -17,10 +17,19 @@ AT_ONCE = 16
 
 
 class JailedScoring:
-    """Lays itself on tasks: from then on what they make of an answer is made in the jail. ungraded: on which that broke."""
+    """Lays itself on tasks: from then on what they make of an answer is made in the jail. Close it when done.
+
+    ungraded: answers on which the grader broke.
+    """
 
     def __init__(self, sandbox: str):
         self._sandbox, self.ungraded = sandbox, 0
+        self._runner, self._jails = asyncio.Runner(), None
+
+    def close(self) -> None:
+        if self._jails is not None:
+            self._runner.run(self._jails.close())
+        self._runner.close()
 
     def lay_on(self, name: str, task: Any) -> None:
         """Nothing for a task that generates no text: numbers run no code. Raises HbenchError where there is no safe way."""
@@ -36,7 +45,7 @@ class JailedScoring:
         graded: dict[int, dict[str, float]] = {}
 
         def apply_filters() -> None:
-            asyncio.run(self._grade(block, task.instances, graded))
+            self._runner.run(self._grade(block, task.instances, graded))
             for instance in task.instances:
                 instance.filtered_resps = {each.name: (each.name, instance.doc_id) for each in task._filters}
 
@@ -47,18 +56,15 @@ class JailedScoring:
         task.apply_filters, task.process_results = apply_filters, process_results
 
     async def _grade(self, block: Json, instances: Sequence[Any], graded: dict[int, dict[str, float]]) -> None:
-        jails, slots = Jails(self._sandbox, 1), asyncio.Semaphore(AT_ONCE)
+        self._jails, slots = self._jails or Jails(self._sandbox, 1), asyncio.Semaphore(AT_ONCE)
 
         async def one(instance: Any) -> None:
             question = Question.of(block["name"], "", "", instance.doc, {"doc": instance.doc, "several": True})
             async with slots:
-                found = await jails.grade(block, json.dumps(instance.resps), question)
+                found = await self._jails.grade(block, json.dumps(instance.resps), question)
             graded[instance.doc_id] = self._counted(found, block)
 
-        try:
-            await asyncio.gather(*map(one, instances))
-        finally:
-            await jails.close()
+        await asyncio.gather(*map(one, instances))
 
     def _counted(self, found: Mapping[str, float] | Failure, block: Json) -> dict[str, float]:
         """A grader that breaks on an answer gives it 0: an answer may be made to break it."""
@@ -72,5 +78,5 @@ def _runs_own_code(task: Any) -> bool:
     """Whether code that came with the task sees what a model says."""
     metrics = task.get_config("metric_list") or []
     filters = [step["function"] for each in task.get_config("filter_list") or [] for step in each["filter"]]
-    seen = [task.get_config("process_results"), *(each[key] for each in metrics for key in ("metric", "aggregation") if key in each)]
-    return any(map(callable, [*seen, *filters])) or "custom" in filters or not hasattr(task, "_filters")
+    seen = [task.get_config("process_results"), *filters, *(each.get(key) for each in metrics for key in ("metric", "aggregation"))]
+    return any(map(callable, seen)) or "custom" in filters

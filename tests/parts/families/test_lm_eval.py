@@ -7,10 +7,12 @@ import os
 import pytest
 
 from hbench.core.failure import Failure
+from hbench.core.question import Question
 from hbench.engines.jail import Jails
 from hbench.parts.families._lm_eval_files import config_of, data_file, grades_in, task_file
 from hbench.parts.part import build
 from tests.where import cases
+from tests.world import make_world, write_replies
 
 pytest.importorskip("lm_eval", reason="the extra 'benchmark' is not installed")
 pytestmark = pytest.mark.slow
@@ -33,6 +35,27 @@ def rows(**_):
 
 def score(doc, results):
     return {"right": float(eval(results[0]) == 42)}
+"""
+
+
+ADAPTED = """
+plan: adaptation
+name: letters
+family: {kind: lm_eval, name: letters}
+splits: {feedback: 4, scoring: 4, evaluation: 8}
+harness: harnesses/plain.py
+solver: {kind: recorded, file: replies/solver.jsonl}
+proposer: {kind: recorded, file: replies/proposer.jsonl, prompt: proposer/search_replace}
+arms:
+  seed: {rounds: 0}
+  adapted: {rounds: 1, proposals: 1}
+"""
+COUNTS = """Count in code.
+<<<<<<< SEARCH
+    return reply.strip()
+=======
+    return str(len(question.split("'")[1]))
+>>>>>>> REPLACE
 """
 
 
@@ -101,10 +124,7 @@ def test_grades_are_told_without_loading_a_task():
 def test_an_answer_is_cut_at_stops_only_where_the_spec_names_them():
     restated, echoed = json.loads((cases() / "129-lm-eval-stop-and-template/case.json").read_text())
     told = {"question": "How many?", "answer": "So it is 12.\n#### 12"}
-    question = family("letters").questions(0, 1, 0)[0]
-    from dataclasses import replace
-
-    question = replace(question, meta={"doc": told})
+    question = Question.of("gsm8k_local", "How many?", told["answer"], "how many?", {"doc": told})
     assert family("gsm8k_local").grade(restated["raw"], question)["score"] == 1.0
     assert family("gsm8k_local", stops=restated["until"]).grade(restated["raw"], question)["score"] == 0.0
     last = family("gsm8k_local", metric="exact_match,flexible-extract")
@@ -156,3 +176,13 @@ def test_an_edited_task_is_another_family(own_task):
 def test_what_cannot_be_adapted_is_said_when_the_spec_is_read(fields, told):
     with pytest.raises(ValueError, match=told):
         family(**fields)
+
+
+@pytest.mark.long  # `make test-lm-eval` runs it
+def test_a_harness_adapts_to_a_task_of_lm_eval_as_to_any_family(tmp_path):
+    """A whole plan, with a recorded proposer whose edit counts letters in code: held-out questions are lm-eval's own."""
+    world = make_world(tmp_path, ADAPTED)
+    write_replies(tmp_path / "specs/replies/proposer.jsonl", [{"reply": COUNTS}])
+    world.hbench("run", "toy", timeout=600)
+    scores = world.sql("select arm, score from held_out where purpose = 'held_out' order by arm")
+    assert [(row["arm"], row["score"]) for row in scores] == [("adapted", 1.0), ("seed", 0.0)]
