@@ -1,5 +1,6 @@
 """The `hbench` command. Each command imports what it needs when it runs, so that --help is quick."""
 
+import gc
 import os
 import sys
 from pathlib import Path
@@ -72,6 +73,7 @@ def main() -> None:
     """Runs a command. The user's mistakes end with a message and exit code 2, never with a traceback."""
     from hbench.core.failure import HbenchError
 
+    gc.set_threshold(50_000)  # what is loaded and what is in flight is looked through for garbage less often, and holds none
     try:
         app()
     except HbenchError as bad:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from hbench.core.digest import derive_seed
+from hbench.core.digest import Told, derive_seed
 from hbench.core.thinking import after_thinking
 from hbench.core.failure import Failure, StepError
 from hbench.core.harness import Harness
@@ -24,7 +24,7 @@ class Stage:
     setting: Any
     reach: Reach
     jails: Jails
-    family_block: Mapping[str, Any]
+    family_block: Told
 
 
 def player(run: Any, harness: Harness, setting: Any) -> Callable[[Question, int], Awaitable[Rollout]]:
@@ -35,7 +35,7 @@ def player(run: Any, harness: Harness, setting: Any) -> Callable[[Question, int]
 def _stage(run: Any, harness: Harness, setting: Any) -> Stage:
     jails = run.jails()
     reach = Reach(run.lm(setting.solver), jails.python, run.corpus(setting.family))
-    return Stage(harness, setting, reach, jails, setting.family.to_json())
+    return Stage(harness, setting, reach, jails, Told(setting.family.to_json()))
 
 
 async def roll_out(stage: Stage, question: Question, repeat: int) -> Rollout:

@@ -17,7 +17,7 @@ from pathlib import Path
 from hbench.core.digest import Json
 from hbench.core.failure import StepError
 from hbench.core.output import Row
-from hbench.store.table import Column, Table
+from hbench.store.table import Table
 from hbench.store.tables import STEP_TABLES, TABLES
 
 Rows = Mapping[str, Sequence[Row]]  # table name -> rows
@@ -113,14 +113,15 @@ def _known(name: str, tables: frozenset[str]) -> bool:
 def _admit_row(name: str, row: Row) -> dict:
     table, admitted = TABLES[name], {}
     try:
-        for column, check in _checks(name):
-            value = row.get(column.name, column.default)
+        for key, default, plain, check in _checks(name):
+            value = row.get(key, default)
             if value is not None:
-                admitted[column.name] = check(value)
+                admitted[key] = value if type(value) is plain else check(value)
     except (TypeError, ValueError) as wrong:
-        raise StepError(f"{name}.{column.name}: wanted {column.type}, got {value!r:.200} ({wrong})") from None
-    if unknown := row.keys() - _names(name):
-        odd = min(unknown)
+        wanted = next(column.type for column in table.columns if column.name == key)
+        raise StepError(f"{name}.{key}: wanted {wanted}, got {value!r:.200} ({wrong})") from None
+    if not row.keys() <= _names(name):
+        odd = min(row.keys() - _names(name))
         why = "the store adds it" if odd == "step_key" else _hint(odd, _names(name))
         raise StepError(f"{name}.{odd}: {why}")
     if table.sort in ("step", "shared") and (missing := [k for k in table.written_key if k not in admitted]):
@@ -134,9 +135,10 @@ def _hint(word: str, known: frozenset[str]) -> str:
 
 
 @cache
-def _checks(name: str) -> list[tuple[Column, Callable[[Json], Json]]]:
+def _checks(name: str) -> list[tuple[str, Json, type | None, Callable[[Json], Json]]]:
+    """Of each written column: name, default, the Python type that is taken as it is, and what checks any other value."""
     table: Table = TABLES[name]
-    return [(column, _CHECKS[column.type]) for column in table.written]
+    return [(c.name, c.default, _PLAIN.get(c.type), _CHECKS[c.type]) for c in table.written]
 
 
 @cache
@@ -172,6 +174,7 @@ def _any_json(value: Json) -> Json:
     return value
 
 
+_PLAIN = {"VARCHAR": str, "TIMESTAMP": str, "BOOLEAN": bool}
 _CHECKS: dict[str, Callable[[Json], Json]] = {
     "VARCHAR": _text,
     "TIMESTAMP": _text,

@@ -34,6 +34,7 @@ class Channel:
         self._message_chars = message_chars
         self._on_message = on_message
         self._buffer = bytearray()
+        self._length = 0  # of the next message, with its header; 0 while the header is not there
         self._out = bytearray()
         self._ended = False
         self._bad: Failure | None = None
@@ -64,7 +65,7 @@ class Channel:
 
     async def receive(self) -> dict | None:
         """The child's next message, or None when its pipe has ended. Raises BadMessage."""
-        if not self._whole() and not self._ended:
+        if not self._is_whole() and not self._ended:
             self._read_on(True)
             self._waiting = self._loop.create_future()
             try:
@@ -73,7 +74,7 @@ class Channel:
                 self._waiting = None
         if self._bad is not None:
             raise BadMessage(self._bad)
-        return self._take() if self._whole() else None
+        return self._take() if self._is_whole() else None
 
     def _on_bytes(self) -> None:
         try:
@@ -83,17 +84,16 @@ class Channel:
         except OSError:
             data = b""
         self._buffer += data
-        if not data:
+        if data:
+            self._measure()
+        else:
             self._end()
-        elif self._promised() == 0:
-            self._end(Failure("harness", "protocol", "an empty message"))
-        elif self._promised() > 6 * self._message_chars:  # a character is at most six bytes, as \uXXXX
-            self._end(Failure("limits", "message", f"a message longer than {self._message_chars} characters"))
-        elif self._whole():
-            if len(self._buffer) > wire.HEADER.size + self._promised():
+        whole = self._is_whole()
+        if whole and not self._ended:
+            if len(self._buffer) > self._length:
                 self._read_on(False)  # what it sends out of turn waits in its own pipe
             self._on_message()
-        if (self._whole() or self._ended) and self._waiting is not None and not self._waiting.done():
+        if (whole or self._ended) and self._waiting is not None and not self._waiting.done():
             self._waiting.set_result(None)
 
     def _read_on(self, wanted: bool) -> None:
@@ -103,12 +103,20 @@ class Channel:
             self._loop.remove_reader(self._ours)
         self._reading = wanted
 
-    def _promised(self) -> int:
-        """The length that the next message's header gives; -1 while the header is not there."""
-        return wire.HEADER.unpack_from(self._buffer)[0] if len(self._buffer) >= wire.HEADER.size else -1
+    def _measure(self) -> None:
+        """Notes how long the next message is, once its header is there; one that cannot be taken ends the channel."""
+        if self._length or len(self._buffer) < wire.HEADER.size:
+            return
+        promised = wire.HEADER.unpack_from(self._buffer)[0]
+        if promised == 0:
+            self._end(Failure("harness", "protocol", "an empty message"))
+        elif promised > 6 * self._message_chars:  # a character is at most six bytes, as \uXXXX
+            self._end(Failure("limits", "message", f"a message longer than {self._message_chars} characters"))
+        else:
+            self._length = wire.HEADER.size + promised
 
-    def _whole(self) -> bool:
-        return len(self._buffer) >= wire.HEADER.size + self._promised() > wire.HEADER.size  # no message is empty
+    def _is_whole(self) -> bool:
+        return 0 < self._length <= len(self._buffer)
 
     def _end(self, bad: Failure | None = None) -> None:
         if not self._ended:
@@ -116,10 +124,10 @@ class Channel:
             self._read_on(False)
 
     def _take(self) -> dict:
-        size = wire.HEADER.size
-        length = wire.HEADER.unpack_from(self._buffer)[0]
-        body = bytes(self._buffer[size : size + length])
-        del self._buffer[: size + length]
+        body = bytes(self._buffer[wire.HEADER.size : self._length])
+        del self._buffer[: self._length]
+        self._length = 0
+        self._measure()
         return parse(body, self._message_chars)
 
     def close(self) -> None:
@@ -136,7 +144,7 @@ def parse(body: bytes, message_chars: int) -> dict:
         if len(text) > message_chars:
             told = f"a message of {len(text)} characters, at most {message_chars}"
             raise BadMessage(Failure("limits", "message", told))
-        value = json.loads(text, parse_constant=_no_constant, parse_float=_finite, parse_int=_modest)
+        value = _decode(text)
     except RecursionError:
         raise BadMessage(_too_deep()) from None
     except ValueError as trouble:
@@ -177,3 +185,6 @@ def _modest(text: str) -> int:
 
 def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON")
+
+
+_decode = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite, parse_int=_modest).decode

@@ -7,7 +7,7 @@ import re
 import signal
 from dataclasses import dataclass
 
-from hbench.core.digest import Json
+from hbench.core.digest import Json, Told
 from hbench.core.failure import Failure, StepError
 from hbench.core.question import Question
 from hbench.core.trajectory import Work
@@ -31,8 +31,9 @@ class GradeLimits:
 class Grading:
     """One family or domain graded in one zygote. `prepare` before the first answer. sort: families or domains."""
 
-    def __init__(self, zygote: Zygote, sort: str, block: Json, limits: GradeLimits):
+    def __init__(self, zygote: Zygote, sort: str, block: Told, limits: GradeLimits):
         self._zygote, self._sort, self._block, self._limits = zygote, sort, block, limits
+        self._grader = f"{sort} {block.digest}"  # its name in the zygote
         self._prepared: asyncio.Future | None = None
         self._worker: _Grader | None = None
         self._turn = asyncio.Lock()
@@ -40,7 +41,7 @@ class Grading:
     async def grade(self, work: Work, question: Question) -> dict[str, float] | Failure:
         """Each grade in [0, 1], or what broke. Raises StepError when the family or domain cannot be loaded."""
         files = {path: base64.b64encode(content).decode() for path, content in work.files.items()}
-        request = {"sort": self._sort, "block": self._block, "question": question.to_json(), "answer": work.answer, "files": files}
+        request = {"grader": self._grader, "question": question.to_json(), "answer": work.answer, "files": files}
         if await self._own_process_per_answer(question):
             grader = _Grader(self._zygote, self._limits, self._limits.timeout_s)
             try:
@@ -73,7 +74,7 @@ class Grading:
         try:
             self._zygote.order({"prepare": True}, [channel.theirs.fileno()])
             channel.theirs.close()
-            channel.send({"sort": self._sort, "block": self._block, "question": question.to_json()})
+            channel.send({"grader": self._grader, "sort": self._sort, "block": self._block, "question": question.to_json()})
             reply = await channel.receive()
         finally:
             channel.close()

@@ -29,8 +29,8 @@ class HarnessRun:
         self.asked = False  # whether a tool was called: then the job must not be run a second time unseen
         self._failure: Failure | None = None
 
-    async def outcome(self, zygote: Zygote) -> Outcome:
-        """Runs to the end. Raises StepError (and what else a tool raises) once the child is on its way out."""
+    async def outcome(self, program: Json, zygote: Zygote) -> Outcome:
+        """Runs to the end. program: of the job's source, see compiled.py. Raises StepError (and what else a tool raises) once the child is on its way out."""
         limits = self.job.limits
         self._clock = Clock(limits.wall_s, self._time_is_up)
         self._channel = Channel(limits.message_chars, self._clock.stop)
@@ -40,7 +40,7 @@ class HarnessRun:
         try:
             order = {"memory_mb": limits.memory_mb, "cpu_s": limits.cpu_s, "output_chars": limits.output_chars}
             self._child = zygote.fork(order, [self._channel.theirs.fileno(), their_output])
-            final = await self._serve()
+            final = await self._serve(program)
             ended = await self._wait_for_end(final)
             return self._judge(final, ended, _read_all(printed, limits.output_chars), time.monotonic() - began)
         finally:
@@ -52,10 +52,10 @@ class HarnessRun:
             if their_output is not None:
                 os.close(their_output)
 
-    async def _serve(self) -> dict | None:
+    async def _serve(self, program: Json) -> dict | None:
         """Answers calls until the child's last message, which is given; None when there is none to come."""
         job, channel = self.job, self._channel
-        channel.send({"source": job.source, "question": job.question, "tools": sorted(job.tools), "seed": job.seed})
+        channel.send({**program, "question": job.question, "tools": sorted(job.tools), "seed": job.seed})
         await self._child.started
         channel.theirs.close()
         self._clock.go()

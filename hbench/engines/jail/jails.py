@@ -4,10 +4,11 @@ import asyncio
 import os
 from collections.abc import Sequence
 
-from hbench.core.digest import Json, canonical_json
+from hbench.core.digest import Json, Told
 from hbench.core.failure import Failure
 from hbench.core.question import Question
 from hbench.core.trajectory import Work
+from hbench.engines.jail.compiled import Compiled
 from hbench.engines.jail.grade_run import GradeLimits, Grading
 from hbench.engines.jail.harness_run import HarnessRun
 from hbench.engines.jail.job import HarnessJob, Outcome
@@ -32,11 +33,12 @@ class Jails:
         self.sandbox = chosen(sandbox)
         count = zygotes or len(os.sched_getaffinity(0))
         self._harness = Pool(self.sandbox, "harness", count)
+        self._compiled = Compiled()
         self._python = Pool(self.sandbox, "python", count)
         self._grader = Pool(self.sandbox, "grader", min(count, _MOST_GRADERS))
         self._workspaces: dict[tuple[str, ...], Pool] = {}
         self._most = count
-        self._gradings: dict[tuple[Zygote, bytes], Grading] = {}
+        self._gradings: dict[tuple[Zygote, str, str, GradeLimits], Grading] = {}
         allow_many_descriptors()
 
     @property
@@ -51,11 +53,15 @@ class Jails:
         """What came of one harness on one question. Raises StepError when a tool did, HbenchError without a jail."""
         run = HarnessRun(job)
         try:
-            return await run.outcome(await self._harness.zygote())
+            return await self._run(run)
         except ZygoteDied:
             if run.asked:
                 raise
-        return await HarnessRun(job).outcome(await self._harness.zygote())
+        return await self._run(HarnessRun(job))
+
+    async def _run(self, run: HarnessRun) -> Outcome:
+        program = await self._compiled.program(run.job.source, run.job.limits, await self._harness.zygote())
+        return await run.outcome(program, await self._harness.zygote())
 
     async def python(self, code: str, timeout_s: float = 5.0, memory_mb: int = 512, output_chars: int = 65_536) -> Json:
         """What `code` printed as a script of its own: {"stdout", "stderr", "ok"}. Nothing the code does raises."""
@@ -101,9 +107,12 @@ class Jails:
 
     async def _grading(self, sort: str, block: Json, limits: GradeLimits) -> Grading:
         zygote = await self._grader.zygote()
-        self._gradings = {key: grading for key, grading in self._gradings.items() if key[0].alive}
-        key = (zygote, canonical_json([sort, block, limits.timeout_s, limits.memory_mb]))
-        return self._gradings.setdefault(key, Grading(zygote, sort, block, limits))
+        known = block if isinstance(block, Told) else Told(block)
+        key = (zygote, sort, known.digest, limits)
+        if key not in self._gradings:
+            self._gradings = {key: grading for key, grading in self._gradings.items() if key[0].alive}
+            self._gradings[key] = Grading(zygote, sort, known, limits)
+        return self._gradings[key]
 
     async def close(self) -> None:
         """Ends every zygote and every child."""

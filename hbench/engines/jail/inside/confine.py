@@ -35,7 +35,6 @@ class Jail:
         """The rlimits of a child. They hold in every sandbox, `none` too."""
         kernel.limit("AS", self.base_bytes + (memory_mb << 20))
         kernel.limit("CPU", max(1, -int(-cpu_s // 1)))
-        kernel.limit("CORE", 0)
         kernel.limit("NOFILE", open_files)
 
     def close(self) -> None:
@@ -49,6 +48,7 @@ class Jail:
 def zygote(setting: dict, child) -> Jail:
     """Confines this zygote, whose children are of the sort `child`, and says how each of them is to be confined."""
     sandbox, readable = setting["sandbox"], setting["readable"]
+    kernel.limit("CORE", 0)  # its children have it from here
     if sandbox == "none":
         kernel.adopt_orphans()
         jail = Jail("none", shell=child.SHELL)

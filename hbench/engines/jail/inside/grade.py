@@ -5,7 +5,6 @@ What grades is a family, or a domain: it is given the files that a student left 
 
 import base64
 import gc
-import json
 import os
 
 from . import wire
@@ -14,7 +13,7 @@ OWN_TREE = False
 SHELL = False
 CHANNEL = 3
 fork = os.fork
-_graders: dict = {}  # canonical JSON of (sort, block) -> the family or domain, libraries loaded
+_graders: dict = {}  # the driver's name for it -> (families or domains, the one that grades, libraries loaded)
 
 
 def preload() -> None:
@@ -29,35 +28,31 @@ def prepare(channel: int) -> None:
     from hbench.parts import part
 
     request = wire.receive(channel)
-    key = _key(request)
+    name, sort = request["grader"], request["sort"]
     try:
-        if key not in _graders:
-            grader = part.build(request["sort"], request["block"])
-            _warm(grader, request["sort"], Question.from_json(request["question"]))
-            _graders[key] = grader
+        if name not in _graders:
+            grader = part.build(sort, request["block"])
+            _warm(sort, grader, Question.from_json(request["question"]))
+            _graders[name] = (sort, grader)
             gc.collect()
             gc.freeze()  # a fork that collects would copy all of the libraries' pages
-        reply = {"own_process_per_answer": bool(getattr(_graders[key], "own_process_per_answer", True))}
+        reply = {"own_process_per_answer": bool(getattr(_graders[name][1], "own_process_per_answer", True))}
     except BaseException as trouble:
         reply = {"error": f"{type(trouble).__name__}: {trouble}"[:2000]}
     wire.send(channel, reply)
 
 
-def _key(request: dict) -> str:
-    return json.dumps([request["sort"], request["block"]], sort_keys=True)
-
-
-def _warm(grader, sort: str, question) -> None:
+def _warm(sort: str, grader, question) -> None:
     try:
-        _graded(grader, {"sort": sort, "answer": "", "files": {}}, question)
+        _graded(sort, grader, {"answer": "", "files": {}}, question)
     except Exception:
         pass  # an empty answer may well be refused; what counts is that the libraries are there
 
 
-def _graded(grader, request: dict, question):
+def _graded(sort: str, grader, request: dict, question):
     from hbench.core.trajectory import Work
 
-    if request["sort"] == "families":
+    if sort == "families":
         return grader.grade(request["answer"], question)
     files = {path: base64.b64decode(content) for path, content in request["files"].items()}
     return grader.grade_work(Work(request["answer"], files), question)
@@ -81,7 +76,7 @@ def _grade(request: dict) -> dict:
     from hbench.core.question import Question
 
     try:
-        grades = _graded(_graders[_key(request)], request, Question.from_json(request["question"]))
+        grades = _graded(*_graders[request["grader"]], request, Question.from_json(request["question"]))
         grades = {str(name): float(value) for name, value in grades.items()}
         if not all(0.0 <= value <= 1.0 for value in grades.values()):
             raise ValueError(f"a grade is not in [0, 1]: {grades}")

@@ -5,11 +5,14 @@ import mmap
 import os
 import resource
 import struct
+from resource import getrlimit, setrlimit
 
 LIBC = ctypes.CDLL(None, use_errno=True)
+prctl = LIBC.prctl
 NEW_NAMESPACE = {"mount": 0x00020000, "ipc": 0x08000000, "user": 0x10000000, "pid": 0x20000000}
 _PDEATHSIG, _DUMPABLE, _CAPBSET_DROP, _SUBREAPER, _NO_NEW_PRIVS = 1, 4, 24, 36, 38
 _CAPSET = {"x86_64": 126, "aarch64": 91}
+_LIMITS = {name.removeprefix("RLIMIT_"): getattr(resource, name) for name in dir(resource) if name.startswith("RLIMIT_")}
 
 
 def check(result: int, what: str) -> int:
@@ -21,27 +24,27 @@ def check(result: int, what: str) -> int:
 
 
 def no_new_privileges() -> None:
-    check(LIBC.prctl(_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
+    check(prctl(_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
 
 
 def die_with_parent(number: int = 9) -> None:
     """This process gets signal `number` when its parent ends."""
-    check(LIBC.prctl(_PDEATHSIG, number, 0, 0, 0), "pdeathsig")
+    check(prctl(_PDEATHSIG, number, 0, 0, 0), "pdeathsig")
 
 
 def adopt_orphans() -> None:
-    check(LIBC.prctl(_SUBREAPER, 1, 0, 0, 0), "subreaper")
+    check(prctl(_SUBREAPER, 1, 0, 0, 0), "subreaper")
 
 
 def hide_memory() -> None:
     """No tracing and no core file, also not by processes of the same user."""
-    check(LIBC.prctl(_DUMPABLE, 0, 0, 0, 0), "dumpable")
+    check(prctl(_DUMPABLE, 0, 0, 0, 0), "dumpable")
 
 
 def drop_capabilities() -> None:
     """None are left, and none can come back."""
     for capability in range(64):
-        if LIBC.prctl(_CAPBSET_DROP, capability, 0, 0, 0) < 0:
+        if prctl(_CAPBSET_DROP, capability, 0, 0, 0) < 0:
             break  # past the last one, or there is no right to drop: then there are none to drop either
     header, nothing = struct.pack("Ii", 0x20080522, 0), bytes(24)
     check(LIBC.syscall(_CAPSET[os.uname().machine], header, nothing), "capset")
@@ -103,8 +106,8 @@ def give_back_memory() -> None:
 
 def limit(what: str, value: int) -> None:
     """Sets soft and hard limit `RLIMIT_<what>`, never above the hard one that holds."""
-    number = getattr(resource, f"RLIMIT_{what}")
-    hard = resource.getrlimit(number)[1]
-    if hard != resource.RLIM_INFINITY:
-        value = min(value, hard)
-    resource.setrlimit(number, (value, value))
+    number = _LIMITS[what]
+    hard = getrlimit(number)[1]
+    if value > hard >= 0:
+        value = hard
+    setrlimit(number, (value, value))

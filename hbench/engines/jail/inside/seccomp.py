@@ -5,7 +5,7 @@ import platform
 import struct
 
 from . import syscalls
-from .kernel import LIBC, check
+from .kernel import check, prctl
 
 ALLOW, KILL = 0x7FFF0000, 0x80000000
 REFUSE, NOT_THERE = 0x00050000 | 1, 0x00050000 | 38  # EPERM; ENOSYS makes libc fall back from clone3 to clone
@@ -42,7 +42,7 @@ def install(program: ctypes.Array) -> None:
     """Puts this process, for good, under the filter. Needs no_new_privs."""
     count = (len(program) - 1) // 8
     header = struct.pack("HxxxxxxP", count, ctypes.addressof(program))
-    check(LIBC.prctl(_PR_SET_SECCOMP, _FILTER, header, 0, 0), "seccomp")
+    check(prctl(_PR_SET_SECCOMP, _FILTER, header, 0, 0), "seccomp")
 
 
 def _op(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:

@@ -1,5 +1,7 @@
 """`tools` as a harness sees it: a few functions that ask the driver and wait."""
 
+from functools import cache
+
 from . import wire
 
 
@@ -15,6 +17,21 @@ class Tools:
 
 
 def offer(channel: int, names: list[str]) -> Tools:
+    known, ask = asking(channel)
+    tools = Tools()
+    for name in names:
+        setattr(tools, name, known.get(name) or _other(ask, name))
+    return tools
+
+
+def _other(ask, name: str):
+    return lambda **arguments: ask(name, arguments)
+
+
+@cache
+def asking(channel: int) -> tuple:
+    """The functions by name, and `ask` which they call. Made before the fork, they cost no child anything."""
+
     def ask(name: str, arguments: dict):
         given = {key: value for key, value in arguments.items() if value is not None}
         wire.send(channel, {"call": name, "arguments": given})
@@ -37,14 +54,7 @@ def offer(channel: int, names: list[str]) -> Tools:
         """Passages of the corpus: [{"id": …, "title": …, "text": …}, …], best first."""
         return ask("search", {"query": query, "top_k": top_k})
 
-    def other(name: str):
-        return lambda **arguments: ask(name, arguments)
-
-    known = {"lm": lm, "python": python, "search": search}
-    tools = Tools()
-    for name in names:
-        setattr(tools, name, known.get(name) or other(name))
-    return tools
+    return {"lm": lm, "python": python, "search": search}, ask
 
 
 def _messages(prompt_or_messages, system) -> list[dict]:

@@ -55,12 +55,12 @@ class Zygote:
             os.dup2(self.nothing, number)
         self.control.send(b"R" + json.dumps(self.jail.promises()).encode())
         while True:
-            ready = {number for number, _ in poll.poll()}
-            if wake in ready:
-                os.read(wake, 4096)
-                self.reap()
-            if self.control.fileno() in ready:
-                self.obey()
+            for number, _ in poll.poll():
+                if number == wake:
+                    os.read(wake, 4096)
+                    self.reap()
+                else:
+                    self.obey()
 
     def obey(self) -> None:
         data, attached, _, _ = self.control.recvmsg(1 << 16, _socket.CMSG_SPACE(3 * 4), _socket.MSG_CMSG_CLOEXEC)
