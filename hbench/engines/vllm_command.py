@@ -41,6 +41,7 @@ def command(what: ToServe, port: int) -> list[str]:
         "host": HOST,
         "port": port,
         "generation_config": "vllm",  # else the weights' own file would add top_k and penalties that no spec names
+        "uvicorn_log_level": "warning",  # a line a request would fill the end of the log, which errors show
         **_of_identity(what),
         **_of_machine(what),
         **(what.serve.get("arguments") or {}),

@@ -48,6 +48,11 @@ class ModelServers:
                 self._servers[user] = VLLMServer(self._to_serve(model, settings), log.absolute(), self._check, self._say)
             return self._servers[user]
 
+    def engine(self, model: ModelRef, settings: Json) -> str:
+        """What serves the model, for the record; with its version once it was up."""
+        dtype = (settings["serve"].get("arguments") or {}).get("dtype")
+        return f"vllm {self.of(model, settings).version}".strip() + (f" in {dtype}" if dtype else "")
+
     def hand_over(self, users: frozenset[str]) -> None:
         """Whoever else shares the device gives it back to `users`. Raises HbenchError when one does not."""
         for user, server in list(self._servers.items()):

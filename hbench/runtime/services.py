@@ -18,8 +18,8 @@ from hbench.runtime.all_of import Todo, all_of
 from hbench.runtime.budget import Budget
 from hbench.runtime.device import HERE, Device
 from hbench.runtime.loop import Interrupted, LoopThread
-from hbench.runtime.paid import Paid, as_far_as_paid
 from hbench.runtime.model_servers import ModelServers, device_user, shares
+from hbench.runtime.paid import Paid, as_far_as_paid
 from hbench.runtime.progress import Progress
 from hbench.runtime.step_services import StepServices
 from hbench.runtime.versions import versions
@@ -182,7 +182,7 @@ class RunServices:
         if settings.get("base_url") or settings.get("port"):
             return f"openai {settings.get('base_url') or settings['port']}"
         if settings.get("serve"):
-            return f"vllm {self.servers.of(known, settings).version}".strip()
+            return self.servers.engine(known, settings)
         from hbench.engines.local_model import compute_dtype
 
         dtype = str(compute_dtype(known.identity)).removeprefix("torch.")

@@ -20,7 +20,6 @@ OURS = {  # arguments that other fields give
     "tensor_parallel_size": "gpus",
     "enable_sleep_mode": "hand_over",
     "revision": "the model block's revision",
-    "dtype": "the model block's dtype",
     "quantization": "the model block's quantisation",
     "max_model_len": "the model block's context",
 }
@@ -54,7 +53,8 @@ class ServeBlock(Block):
     )
     start_timeout_s: Number = Field(900.0, gt=0, description="Longest wait for it to answer; large weights take minutes to load.")
     arguments: dict[str, Any] = Field(
-        {}, description="Further arguments of `vllm serve`: {max_num_seqs: 64, enforce_eager: true} is --max-num-seqs 64 --enforce-eager."
+        {}, description="Further arguments of `vllm serve`: {max_num_seqs: 64, enforce_eager: true} is --max-num-seqs 64 --enforce-eager. "
+        "dtype: float32 computes in it, whatever the weights are: a CPU without bfloat16 is far faster so."
     )
     environment: dict[str, str | int | float] = Field(
         {}, description="Environment variables it is given beside ours, e.g. VLLM_CPU_KVCACHE_SPACE: 4. Recorded: no secrets."

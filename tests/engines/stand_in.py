@@ -1,6 +1,7 @@
 """Stands in for vLLM's server in tests of process logic: the same command line and addresses, no model behind them.
 
-STAND_IN says how it goes wrong: `dies`, `hangs` (never answers), `stubborn` (hears no SIGTERM). It has a child, as vLLM has.
+STAND_IN says how it goes wrong: `dies`, `hangs` (never answers), `stubborn` (hears no SIGTERM), `falls` (once, at its third
+question). It has a child, as vLLM has.
 """
 
 import json
@@ -10,11 +11,12 @@ import subprocess
 import sys
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
 
 words = sys.argv[1:]
 given = {words[i]: words[i + 1] for i in range(len(words) - 1)}
 how, name, key = os.environ.get("STAND_IN", ""), given["--served-model-name"], os.environ["VLLM_API_KEY"]
-adapters, state = {}, {"asleep": False}
+adapters, state = {}, {"asleep": False, "asked": 0}
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -52,6 +54,10 @@ class Handler(BaseHTTPRequestHandler):
     def chat(self, body):
         if state["asleep"]:
             return self.send({"error": {"message": "asleep"}}, 400)
+        state["asked"] += 1
+        if how == "falls" and state["asked"] == 3 and not Path("fallen").exists():
+            Path("fallen").touch()
+            os.kill(os.getpid(), signal.SIGKILL)
         said = body["messages"][-1]["content"]
         if said == "wait":
             time.sleep(60)

@@ -7,7 +7,7 @@ import pytest
 from hbench.core.failure import StepError
 from hbench.core.training import Task
 from hbench.engines import local_model, trainable
-from hbench.engines.grpo import Updates, group_batches, train_grpo
+from hbench.engines.grpo import Updates, group_batches, grpo_arguments, train_grpo
 from hbench.engines.trainer_log import latest, update_of
 from tests.engines.training import LORA, tiny_ref
 from tests.where import cases
@@ -264,3 +264,9 @@ def test_a_prompt_that_fills_the_context_stops_it(ref, tmp_path):
     long = [{"context": 0, "messages": [{"role": "user", "content": "a" * 500}]}]
     with pytest.raises(StepError, match="the context"):
         train_grpo(job(ref, tmp_path), long, letters, lambda *_: None)
+
+
+def test_a_machine_that_draws_with_vllm_tells_trl_how(tmp_path):
+    machine = {**MACHINE, "generation": "vllm_colocate", "vllm_sleep": True, "vllm_memory_share": 0.5}
+    told = grpo_arguments(Task(tiny_ref(tmp_path / "model"), RECIPE, 0, tmp_path, machine=machine))
+    assert (told.use_vllm, told.vllm_mode, told.vllm_enable_sleep_mode, told.vllm_gpu_memory_utilization) == (True, "colocate", True, 0.5)

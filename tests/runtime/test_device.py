@@ -69,3 +69,75 @@ def test_whoever_waits_hears_that_the_run_is_stopped_and_holds_up_nobody():
             pass
         with device.shared():
             pass
+
+
+def handed_to() -> tuple[Device, list[set[str]]]:
+    """A device, and who it was given to, one after another."""
+    given: list[set[str]] = []
+    return Device(lambda: None, lambda users: given.append(set(users))), given
+
+
+def test_the_device_stays_where_it_is_until_somebody_else_asks():
+    device, given = handed_to()
+    for user in ("solver", "solver", "proposer", "solver"):
+        with device.shared(user):
+            pass
+    assert given == [{"solver"}, {"proposer"}, {"solver"}]
+
+
+def test_those_who_have_it_go_side_by_side_and_others_wait():
+    device, given = handed_to()
+    with device.shared("student", "reviewer"):
+        with device.shared("student"), device.shared("reviewer"):
+            pass
+        thread, has = going(lambda: device.shared("evolver"))
+        assert not has.wait(0.2)
+        with device.shared("student"):
+            pass
+    thread.join(5)
+    assert has.is_set() and given == [{"student", "reviewer"}, {"evolver"}]
+
+
+def test_a_training_gets_the_device_beside_the_models_that_it_asks():
+    device, given = handed_to()
+    with device.shared("proposer"):
+        pass
+    with device.alone("solver"):
+        pass
+    with device.shared("solver"):  # still there
+        pass
+    assert given == [{"proposer"}, {"solver"}]
+
+
+def test_nobody_begins_while_the_device_is_handed_over():
+    leaving, left = threading.Event(), threading.Event()
+
+    def hand_over(_):
+        leaving.set()
+        assert left.wait(5)
+
+    device = Device(lambda: None, hand_over)
+    first, has = going(lambda: device.shared("solver"))
+    leaving.wait(5)
+    second, other = going(lambda: device.shared("solver"))
+    assert not has.is_set() and not other.wait(0.2)
+    left.set()
+    first.join(5)
+    second.join(5)
+    assert has.is_set() and other.is_set()
+
+
+def test_a_server_that_does_not_leave_is_the_trouble_of_who_asked_and_of_nobody_else():
+    troubles = [RuntimeError("it does not take /sleep")]
+
+    def hand_over(_):
+        if troubles:
+            raise troubles.pop()
+
+    device = Device(lambda: None, hand_over)
+    with pytest.raises(RuntimeError), device.shared("solver"):
+        pass
+    with device.shared("solver"):
+        pass
+    with device.alone():
+        pass
