@@ -76,7 +76,7 @@ def test_points_that_differ_in_more_than_their_family_must_be_told_apart(asked):
 @pytest.mark.parametrize(
     ("args", "task", "told"),
     [
-        ("spec=toy,arm=none", "letters", "toy has no arm 'none' .there are: plain, counts"),
+        ("spec=toy,arm=other", "letters", "toy has no arm 'other' .there are: plain, counts"),
         ("harness=harnesses/plain.py", "letters", "spec=FILE says which harness"),
         ("spec=toy", "letters_choice", "no log-likelihood of one: only generate_until"),
     ],

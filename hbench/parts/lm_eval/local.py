@@ -1,7 +1,5 @@
 """Local data for lm-eval's tasks: JSON Lines that lie beside a task, here, or in $HBENCH_DATA. Nothing is fetched or cached."""
 
-from datasets import Dataset
-
 from hbench.core.failure import HbenchError
 from hbench.parts.families._lm_eval_files import data_file
 from hbench.parts.families._qa_files import rows_of, shown_folders
@@ -9,6 +7,8 @@ from hbench.parts.families._qa_files import rows_of, shown_folders
 
 def rows(data_files, **_):
     """Split -> its rows: what a task's `custom_dataset` gives."""
+    from datasets import Dataset
+
     return {split: Dataset.from_list(list(rows_of(_found(name)))) for split, name in data_files.items()}
 
 
