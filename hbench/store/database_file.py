@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from hbench.store.parquet import CONFIG
+from hbench.store.parquet import CONFIG, silent
 
 _BROKEN = ("valid duckdb", "corrupt", "checksum", "version number", "wal file", "serializ", "read enough bytes")
 
@@ -121,7 +121,7 @@ def connect(file: DatabaseFile, read_only: bool, patience_s: float) -> Any:
     patience_ends = time.monotonic() + patience_s
     while True:
         try:
-            return duckdb.connect(str(file.work), read_only=read_only, config=CONFIG)
+            return silent(duckdb.connect(str(file.work), read_only=read_only, config=CONFIG))
         except duckdb.Error as error:
             if not is_held(error):
                 raise (Broken(file, error) if is_broken(error) else error) from error

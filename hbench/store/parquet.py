@@ -64,7 +64,13 @@ def memory(settings: Mapping[str, str] = MappingProxyType({})) -> Any:
     """A DuckDB connection to nothing."""
     import duckdb
 
-    return duckdb.connect(":memory:", config={**CONFIG, **settings})
+    return silent(duckdb.connect(":memory:", config={**CONFIG, **settings}))
+
+
+def silent(connection: Any) -> Any:
+    """The connection; it prints no bars of progress, as DuckDB does in a process that it takes for a notebook."""
+    connection.execute("set enable_progress_bar = false")
+    return connection
 
 
 def read_json_sql(files: Sequence[Path], longest: int, columns: list[tuple[str, str]]) -> str:

@@ -37,14 +37,13 @@ def start(work: Callable[..., None], *given: Any) -> tuple[Any, Any]:
 def _nameless_main() -> Iterator[None]:
     """While open, a process that starts does not load the program that started this one: it may be a script that serves."""
     main = sys.modules["__main__"]
-    names = {name: getattr(main, name) for name in ("__file__", "__spec__") if hasattr(main, name)}
+    before = {name: vars(main)[name] for name in ("__file__", "__spec__") if name in vars(main)}
+    main.__file__ = main.__spec__ = None
     try:
-        for name in names:
-            setattr(main, name, None)
         yield
     finally:
-        for name, value in names.items():
-            setattr(main, name, value)
+        del main.__file__, main.__spec__
+        vars(main).update(before)
 
 
 def apart(work: Callable[..., Any], *given: Any) -> Any:

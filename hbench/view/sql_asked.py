@@ -73,7 +73,6 @@ def _guard(connection: Any, folder: Path) -> None:
         files = ", ".join(f"'{quoted(file)}'" for file in (folder / ROWS).glob("*.parquet"))
         connection.execute(f"set allowed_paths = [{files}]")  # what the bundle's tables are views of
     connection.execute(f"set memory_limit = '{MEMORY_MB}MB'")
-    connection.execute("set enable_progress_bar = false")
     connection.execute("set temp_directory = ''")  # what does not fit into memory fails, and fills no disk
     connection.execute("set enable_external_access = false")
     connection.execute("set lock_configuration = true")
