@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from hbench.core.failure import HbenchError
 from hbench.core.places import find_file
 from hbench.exhibits.behind import cell_sql
 from hbench.exhibits.cells import Cell
@@ -37,9 +38,13 @@ def exhibit(request: Any) -> Any:
     """One exhibit; while it is being made, a page that says so."""
     name = request.path_params["name"]
     block, sql = _read(name)
-    found = made(request.app.state.reading, name, WAIT_S)
+    found, trouble = None, ""
+    try:
+        found = made(request.app.state.reading, name, WAIT_S)
+    except HbenchError as bad:
+        trouble = str(bad)
     values: dict[str, Any] = {"rows": list(_rows(found.exhibit)), "diffs": [(d, list(hunks(d))) for d in found.exhibit.diffs]} if found else {}
-    return page(request, "exhibit.html", name=name, block=block, sql=sql, found=found, **values)
+    return page(request, "exhibit.html", name=name, block=block, sql=sql, found=found, trouble=trouble, **values)
 
 
 def exhibit_file(request: Any) -> Any:

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from hbench.core.digest import text_digest
 from hbench.store.artifacts import Store
 from hbench.store.database import fold
 from tests.store import made
@@ -14,7 +15,7 @@ from tests.store.made import key
 from tests.view.big import make_big
 from tests.view.chromium import SCHEMES, WIDTHS, started, window
 from tests.view.served import served
-from tests.view.told import JOB
+from tests.view.told import JOB, MADE, OTHER, PARENT, REASONING, REPORT
 
 pytestmark = pytest.mark.slow
 
@@ -26,8 +27,14 @@ PAGES = {
     "rounds": (f"/rounds/{made.SPEC}", "on"),
     "candidates": ("/candidates", "Candidates"),
     "candidate": (f"/candidates/{key('propose')}/0", "andidate"),
+    "failed edit": (f"/candidates/{key('propose_1')}/0", "andidate"),
+    "harness": (f"/harnesses/{MADE.id}", "arness"),
+    "diff": (f"/diffs/{PARENT.id}/{MADE.id}", "From"),
     "rollouts": ("/rollouts", "Rollouts"),
+    "rollout": (f"/rollouts/{key('score')}/0/{OTHER}/0", "ollout"),
+    "calls": (f"/rollouts/{key('act')}/0/{JOB}/0", "ollout"),
     "trajectory": (f"/trajectories/{key('act')}/{JOB}/0", "rajectory"),
+    "text": (f"/texts/{text_digest(REPORT)}", "Text"),
     "exhibits": ("/exhibits", "Exhibits"),
     "exhibit": ("/exhibits/qa_rounds", "Exact match"),
     "sql": ("/sql?q=select+*+from+rollouts", "SQL"),
@@ -80,6 +87,31 @@ def test_from_a_run_one_gets_to_a_round_a_candidates_diff_and_its_rollouts_by_cl
         page.goto(toy_page.address + "/rollouts")
         page.click("main tbody a >> nth=0")
         assert re.search(r"/rollouts/[0-9a-f]{64}/0/", page.url) and opened.troubles == []
+
+
+def test_a_candidates_page_shows_diff_report_reward_and_what_was_lost(browser, told_page):
+    with window(browser) as opened:
+        page = opened.page
+        page.goto(told_page.address + f"/candidates/{key('propose')}/0")
+        assert "temperature=1" in page.inner_text("tr.added >> nth=-1") and page.locator("tr.removed").count() == 1
+        assert "0 of 2 questions right." in page.inner_text("main") and page.inner_text(".terms tr.sum td >> nth=-1") == "0.600"
+        page.click("main a:has-text('1.00') >> nth=0")  # what the parent had right
+        assert "/rollouts/" in page.url and opened.troubles == []
+
+
+def test_a_trajectory_is_read_turn_by_turn_with_what_is_hidden_from_the_loss(browser, told_page):
+    with window(browser) as opened:
+        page = opened.page
+        page.goto(told_page.address + f"/trajectories/{key('act')}/{JOB}/0?hide=reasoning")
+        page.click("nav.turns a >> nth=0")
+        turn = page.locator("#turn-0")
+        assert page.url.endswith("#turn-0") and "rm names.txt" in turn.locator(".draft").inner_text()
+        assert turn.locator(".masked").inner_text() == REASONING and turn.locator(".masked").is_visible()
+        grounds = opened.value("['.masked', '.accepted'].map(s => getComputedStyle(document.querySelector('#turn-0 ' + s)).backgroundColor)")
+        assert grounds[0] != grounds[1]
+        assert "zoe\nadam" in turn.inner_text() and "it deletes what it should sort" in turn.inner_text()
+        page.click(".legend a:has-text('none')")
+        assert page.locator("#turn-0 .masked").count() == 0 and opened.troubles == []
 
 
 def test_lists_are_walked_by_keys_and_the_focus_is_seen(browser, toy_page):

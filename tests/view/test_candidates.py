@@ -1,7 +1,11 @@
 """A candidate with all that it hangs on: parent, report, reward, rollouts; and the tree that it stands in."""
 
+import re
+from pathlib import Path
+
 import pytest
 
+import hbench.view
 from hbench.view.candidate import candidate
 from hbench.view.harness_tree import tree
 from hbench.view.reading import Reading
@@ -82,3 +86,12 @@ def test_the_list_is_narrowed_by_its_address(told_page, asked, many):
 def test_a_candidate_that_is_not_there_is_said(told_page):
     assert told_page.get(f"/candidates/{key('propose')}/7").status == 404
     assert told_page.get("/candidates/nothing/0").status == 404
+
+
+def test_no_page_takes_a_method_of_a_mapping_for_a_column():
+    """`drawn.update` was shown as <built-in method update of dict object> in place of its number."""
+    pages = Path(hbench.view.__file__).parent / "pages"
+    methods = re.compile(rf"\.({'|'.join(name for name in dir(dict) if name.isalpha())})\b(?!\()")
+    inside = re.compile(r"\{[{%].*?[%}]\}", re.S)
+    taken = [code for page in pages.glob("*.html") for code in inside.findall(page.read_text()) if methods.search(code)]
+    assert taken == []

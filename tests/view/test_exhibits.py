@@ -6,6 +6,7 @@ import time
 import pytest
 
 from tests.view.served import served
+from tests.world import World
 
 pytestmark = pytest.mark.slow
 
@@ -52,6 +53,14 @@ def test_what_is_no_exhibit_and_none_of_its_files_is_not_there(toy_page, path):
 def test_where_nothing_was_run_an_exhibit_says_what_to_run(tmp_path):
     with served(tmp_path) as page:
         assert "hbench run training/qa_paper" in opened(page, "qa_rounds")
+
+
+def test_one_that_cannot_be_made_says_why_where_it_was_to_appear(toy):
+    """The page used to ask for it again and again, and to say all the while that it is being made."""
+    World(toy.parent).hbench("export", "toy", "--name", "shown")
+    with served(toy / "published" / "shown") as page:
+        told = opened(page, "training_data")
+    assert "holds no training/rg_paper" in told and "data-renew" not in told
 
 
 def test_the_rows_behind_a_cell_are_one_click_away(toy_page):
