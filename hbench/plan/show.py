@@ -4,9 +4,11 @@ from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
 from hbench.plan.bounds import Bound, bounds
+from hbench.plan.money import Money, Prices, told_budget
 from hbench.plan.plan import Label, Plan
 from hbench.plan.step import Step
 
+ALL = "all"
 LONG = 200  # an arm with more steps than this, or with several families, is told by what its steps are for
 
 
@@ -99,21 +101,26 @@ def left_to_run(plan: Plan, states: Mapping[str, str]) -> dict[str, Bound]:
 
 
 def _bound_lines(plan: Plan, states: Mapping[str, str]) -> list[str]:
-    arms: dict[tuple[str, str], Bound] = defaultdict(Bound)
-    by_id = {step.id: step for step in plan.steps}
-    seen: set[tuple[str, str]] = set()
-    for label in plan.labels:
-        if states[label.step_id] == "cached" or (label.arm, label.step_id) in seen:
-            continue
-        seen.add((label.arm, label.step_id))
-        for role, cost in bounds(by_id[label.step_id]).items():
-            arms[label.arm, role] += cost
-    every = left_to_run(plan, states)
-    lines = ["still to run, at most (steps that arms share count in each, once in all):"]
-    lines += [_bound_line(arm, role, cost) for (arm, role), cost in arms.items()]
-    lines += [_bound_line("all", role, cost) for role, cost in every.items()]
-    return lines if every else ["nothing is left to run"]
+    by_id, prices = {step.id: step for step in plan.steps}, Prices(plan.spec)
+    asked: dict[tuple[str, str], Bound] = defaultdict(Bound)
+    costs: dict[tuple[str, str], Money] = defaultdict(Money)
+    counted: set[str] = set()
+    for arm, step_id in dict.fromkeys((x.arm, x.step_id) for x in plan.labels if states[x.step_id] != "cached"):
+        found = bounds(by_id[step_id])
+        money = prices.most(arm, by_id[step_id], found)
+        for who in (arm,) if step_id in counted else (arm, ALL):
+            for role, bound in found.items():
+                asked[who, role] += bound
+                costs[who, role] += money[role]
+        counted.add(step_id)
+    lines = [_bound_line(*one, asked[one], costs[one] if prices else None) for one in sorted(asked, key=lambda one: one[0] == ALL)]
+    if not lines:
+        return ["nothing is left to run"]
+    limits = told_budget(plan.spec.machine.budget)
+    limits = ["machine.budget, which ends a run before it takes more:", *limits] if limits else []
+    return ["still to run, at most (steps that arms share count in each, once in all):", *lines, *limits]
 
 
-def _bound_line(arm: str, role: str, cost: Bound) -> str:
-    return f"  {arm:<16} {role:<10} {cost.calls:>12,} calls {cost.tokens:>16,} completion tokens"
+def _bound_line(arm: str, role: str, bound: Bound, cost: Money | None) -> str:
+    told = "" if cost is None else f"   cost {cost}"
+    return f"  {arm:<16} {role:<10} {bound.calls:>12,} calls {bound.tokens:>16,} completion tokens{told}"

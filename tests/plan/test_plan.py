@@ -157,3 +157,25 @@ def plan_of(*steps):
     return Plan(None, steps, labels)
 
 
+
+
+def test_a_plan_tells_the_most_that_its_calls_may_cost_and_what_would_end_it(toy):
+    models = "machine.models={recorded: {price: {prompt: 0, completion: 1000}}}"
+    plan = toy("arms=null", "rounds=1", "solver.sampling={max_tokens: 100}", "limits={calls: 2}", models, "machine.budget={cost: 3}")
+    told = show(plan, dict.fromkeys((step.id for step in plan.steps), "to run"))
+    line = next(line for line in told.splitlines() if line.split()[:2] == ["main", "solver"])
+    calls, tokens = (int(word.replace(",", "")) for word in (line.split()[2], line.split()[4]))
+    assert tokens == calls * 100 and line.endswith(f"cost {tokens / 1000:,.2f}")
+    assert "machine.budget, which ends a run before it takes more:\n  the run          cost 3" in told
+
+
+def test_a_price_of_prompts_is_bounded_by_the_context_of_the_model_alone(tmp_path, monkeypatch):
+    monkeypatch.chdir(make_world(tmp_path).folder)
+    solver, models = "solver={kind: weights, name: m, weights: m, revision: r%s}", "machine.models={m: {price: {prompt: 1000, completion: 0}}}"
+    shown = []
+    for context in ("", ", context: 500"):
+        (spec,) = load("specs/toy.yaml", ["arms=null", "rounds=0", "limits={calls: 1}", solver % context, models])
+        plan = compile(spec)
+        shown.append(show(plan, dict.fromkeys((step.id for step in plan.steps), "to run")))
+    assert "cost 0.00 and prompts" in shown[0]
+    assert "6 calls" in shown[1] and "cost 3.00\n" in shown[1] + "\n", "6 prompts of 500 tokens"
