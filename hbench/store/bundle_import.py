@@ -21,6 +21,7 @@ from hbench.store.manifest import Manifest, check_manifest
 
 MB = 1_000_000
 MOST_JSON = 20 * MB  # of bundle.json and of a model's settings
+VOCABULARIES = ("tokenizer.json", "vocab.json")  # of a model, which may be bigger
 RUNS_CODE = ("auto_map", "auto_mapping", "custom_pipelines")  # keys by which a model's settings name Python to import
 
 
@@ -120,13 +121,19 @@ def _check_settings(file: Path, shown: Path) -> None:
     if ADAPTERS not in file.parts or file.suffix != ".json":
         return
     try:
-        if file.stat().st_size > MOST_JSON:  # a tokenizer's vocabulary: no settings
-            return
+        if file.stat().st_size > MOST_JSON:
+            return _check_vocabulary(shown)
         told = json.loads(file.read_text(encoding="utf-8"))
     except (ValueError, RecursionError) as error:
         raise HbenchError(f"{shown} cannot be read: {error}") from None
     if named := [key for key in RUNS_CODE if isinstance(told, dict) and told.get(key)]:
         raise HbenchError(f"{shown} names code to run ({named[0]}): a bundle brings weights, never code")
+
+
+def _check_vocabulary(shown: Path) -> None:
+    """Nothing else of a model is so big; settings that are may hide what they name."""
+    if shown.name not in VOCABULARIES:
+        raise HbenchError(f"{shown} is too big to be a model's settings")
 
 
 def _unpacked(source: Path, part: Path, max_mb: float) -> list[str]:

@@ -12,7 +12,7 @@ from hbench.core.failure import HbenchError
 from hbench.core.folder_digest import file_digest, folder_digest
 from hbench.exhibits.publish import publish, publish_file
 from hbench.spec.adapter import read_adapter
-from hbench.store.bundle_import import take_in
+from hbench.store.bundle_import import MOST_JSON, take_in
 from hbench.store.query import query
 from hbench.store.tables import TABLES
 from tests.exhibits.trained_study import put_study, write_specs
@@ -156,6 +156,17 @@ def test_settings_that_name_code_are_refused(theirs):
     file.write_text(json.dumps(json.loads(file.read_text()) | {"auto_mapping": {"parent_library": "evil"}}))
     sign(theirs / "study")
     refused(theirs / "study", r"adapter_config.json names code to run \(auto_mapping\)")
+
+
+def test_settings_too_big_to_be_read_hide_no_code(theirs):
+    """They were passed over as a tokenizer's vocabulary: blanks behind them were enough."""
+    file = theirs / "study/adapters/rl/adapter_config.json"
+    file.write_text(json.dumps({"auto_mapping": {"parent_library": "evil"}}) + " " * MOST_JSON)
+    sign(theirs / "study")
+    refused(theirs / "study", "adapter_config.json is too big to be a model's settings")
+    file.rename(file.with_name("tokenizer.json"))
+    sign(theirs / "study")
+    take_in(theirs / "study", theirs / "mine")
 
 
 def test_too_big_a_bundle_is_refused(theirs):
