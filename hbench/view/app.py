@@ -14,6 +14,7 @@ from urllib.parse import parse_qsl
 
 import hbench.view
 from hbench.core.failure import HbenchError
+from hbench.view.guard import Guard
 from hbench.view.page import page
 from hbench.view.reading import Reading
 
@@ -21,23 +22,19 @@ from hbench.view.reading import Reading
 def application(reading: Reading, port: int) -> Any:
     """The application over what `reading` reads. It answers only requests that name this machine's `port`."""
     from starlette.applications import Starlette
-    from starlette.middleware import Middleware
     from starlette.responses import RedirectResponse
     from starlette.routing import Mount, Route
     from starlette.staticfiles import StaticFiles
-
-    from hbench.view.guard import Guard
 
     routes = [Route(path, _up_to_date(answer, methods), methods=list(methods)) for path, answer, methods in _found()]
     routes.append(Route("/", lambda request: RedirectResponse("/runs")))
     routes.append(Mount("/static", StaticFiles(directory=Path(__file__).parent / "static")))
     app = Starlette(
         routes=routes,
-        middleware=[Middleware(Guard, port=port)],
         exception_handlers={404: _nothing_here, HbenchError: _told, Exception: _broken},
     )
     app.state.reading = reading
-    return app
+    return Guard(app, port)  # around all of it: what Starlette says of a bug of ours is guarded too
 
 
 def _found() -> Iterator[tuple[str, Callable, tuple[str, ...]]]:

@@ -1,8 +1,13 @@
 """The page answers this machine's own browser, and nobody who only pretends to be it."""
 
+import asyncio
+import contextlib
 import socket
 
 import pytest
+
+from hbench.view.app import application
+from hbench.view.reading import Reading
 
 ELSEWHERE = "http://evil.example"
 
@@ -57,6 +62,27 @@ def test_every_answer_forbids_scripts_frames_and_sniffing(toy_page, path):
     assert "unsafe" not in headers["content-security-policy"] and "frame-ancestors 'none'" in headers["content-security-policy"]
     assert headers["x-content-type-options"] == "nosniff" and headers["x-frame-options"] == "DENY"
     assert "access-control-allow-origin" not in headers and headers["cache-control"] == "no-store"
+
+
+def test_a_page_that_breaks_is_answered_under_the_same_headers(toy, monkeypatch):
+    """Starlette answers for a bug outside of all middleware; its page came without them."""
+    monkeypatch.setattr("hbench.view.reading.Reading.catch_up", lambda self, wait_s=0.0: 1 / 0)
+    answers = []
+
+    async def asked(app):
+        scope = {"type": "http", "method": "GET", "path": "/runs", "query_string": b"", "headers": [(b"host", b"127.0.0.1:1")]}
+
+        async def receive():
+            return {"type": "http.request"}
+
+        async def send(message):
+            answers.append(message)
+
+        with contextlib.suppress(ZeroDivisionError):
+            await app(scope, receive, send)
+
+    asyncio.run(asked(application(Reading(toy), 1)))
+    assert answers[0]["status"] == 500 and dict(answers[0]["headers"])[b"content-security-policy"].startswith(b"default-src 'none'")
 
 
 def test_it_listens_on_the_loopback_address_alone(toy_page):
