@@ -10,6 +10,7 @@ from typing import Any
 from hbench.exhibits.compare import Comparison, Flip
 from hbench.exhibits.comparison_notes import counted
 from hbench.exhibits.differences import Difference
+from hbench.exhibits.render import printable
 
 HEAD = ("", "over", "A", "B", "A - B", "p", "p (Holm)")
 FLIPPED = ("for", "family", "question", "A", "B", "it begins")
@@ -67,11 +68,6 @@ FORMS: dict[str, Callable[[Comparison, int], str]] = {
     "csv": as_csv,
     "json": as_json,
 }
-
-
-def printable(text: str) -> str:
-    """One line in which nothing is obeyed by a terminal: names and questions may come from anywhere."""
-    return " ".join("".join(c if c.isprintable() else " " for c in text).split(" "))
 
 
 def _told(made: Comparison) -> Sequence[tuple[str, tuple[str, ...]]]:

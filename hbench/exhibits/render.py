@@ -119,12 +119,17 @@ def markdown(exhibit: "Exhibit") -> str:
     rule = ["-" * w if i < labels else "-" * (w - 1) + ":" for i, w in enumerate(widths)]
     body = [_markdown_row(row, widths, labels) for row in (grid[0], rule, *grid[1:])]
     source = f"\n*{_one_line(exhibit.block.source)}*\n" if exhibit.block.source else ""
-    notes = "\n".join(f"- {line}" for line in exhibit.caption)
+    notes = "\n".join(f"- {printable(line)}" for line in exhibit.caption)
     return f"# {exhibit.block.title}\n{source}\n" + "\n".join(body) + f"\n\n{notes}\n"
 
 
 def _one_line(text: str) -> str:
-    return " ".join(text.split()).replace("|", "\\|")
+    return printable(" ".join(text.split())).replace("|", "\\|")
+
+
+def printable(text: str) -> str:
+    """The same in one line, with nothing in it that a terminal obeys: names, captions and questions may come from anywhere."""
+    return "".join(c if c.isprintable() else " " for c in text)
 
 
 def _markdown_row(row: list[str], widths: list[int], labels: int) -> str:

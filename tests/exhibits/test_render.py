@@ -2,6 +2,7 @@ import csv
 import io
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -58,6 +59,12 @@ def test_markdown():
         "\n"
         "- Said once.\n"
     )
+
+
+def test_markdown_holds_nothing_that_a_terminal_obeys():
+    """A bundle of somebody else's names its arms, and `hbench exhibit` prints them."""
+    evil = replace(exhibit(), rows=(("\x1b]0;owned\x07",), ("a",)), caption=("Models: \x1b[2J\u202e.",))
+    assert all(c.isprintable() or c == "\n" for c in markdown(evil))
 
 
 def test_latex_is_booktabs_with_everything_escaped():
