@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -53,7 +54,11 @@ def browser():
         yield browser
 
 
-@pytest.fixture(params=[(scheme, width) for scheme in SCHEMES for width in WIDTHS], ids=lambda p: f"{p[0]}-{p[1]}")
+LOOKS = list(product(SCHEMES, WIDTHS))
+ALSO = [("light", 390), ("dark", 1280)]  # make test-view: what both colours and both widths show is shown by the others
+
+
+@pytest.fixture(params=[pytest.param(at, id=f"{at[0]}-{at[1]}", marks=[pytest.mark.long] * (at in ALSO)) for at in LOOKS])
 def look(request):
     return request.param
 
