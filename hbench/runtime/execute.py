@@ -1,7 +1,6 @@
 """Executes plans: order, keys, cache, resume. The one place that catches what a step raises."""
 
 import time
-import traceback
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
@@ -9,12 +8,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hbench.core.digest import digest
-from hbench.core.failure import HbenchError
 from hbench.core.output import Artifact, Row
 from hbench.plan.plan import Plan
 from hbench.plan.step import Port, Step
 from hbench.runtime.budget import Budget, Purse
-from hbench.runtime.local import ReadyStep
+from hbench.runtime.local import ReadyStep, told_trouble
 from hbench.runtime.loop import Interrupted
 from hbench.runtime.progress import Progress
 
@@ -195,11 +193,3 @@ class Execution:
 
     def _label(self, step: Step) -> str:
         return self._labels.get(step.id, step.id[:8])
-
-
-def told_trouble(trouble: Exception) -> str:
-    """What is kept of an exception: the message of an expected one, the whole traceback of a bug."""
-    if isinstance(trouble, HbenchError):
-        return str(trouble)
-    lines = traceback.format_exception(trouble)
-    return "".join(lines).rstrip() + f"\n{type(trouble).__name__}: {trouble}"

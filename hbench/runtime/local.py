@@ -2,12 +2,14 @@
 
 import threading
 import time
+import traceback
 from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from dataclasses import dataclass
 from typing import Any
 
 from hbench.core.digest import Json
+from hbench.core.failure import HbenchError
 from hbench.core.output import Artifact
 from hbench.steps.step_kind import find
 from hbench.store.artifacts import StepRecord
@@ -65,3 +67,11 @@ def in_thread(work: Callable[..., Any], *arguments: Any) -> Future:
 
     threading.Thread(target=body, daemon=True).start()
     return future
+
+
+def told_trouble(trouble: Exception) -> str:
+    """What is kept of an exception: the message of an expected one, the whole traceback of a bug."""
+    if isinstance(trouble, HbenchError):
+        return str(trouble)
+    lines = traceback.format_exception(trouble)
+    return "".join(lines).rstrip() + f"\n{type(trouble).__name__}: {trouble}"

@@ -30,6 +30,10 @@ class LoopThread:
         except (asyncio.CancelledError, CancelledError) as stopped:
             raise Interrupted from stopped
 
+    def start(self, work: Coroutine[Any, Any, Any]) -> None:
+        """The same, not waited for."""
+        asyncio.run_coroutine_threadsafe(work, self._loop)
+
     def check(self) -> None:
         """Raises Interrupted once the run is being stopped."""
         if self._stopping:

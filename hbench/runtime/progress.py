@@ -59,8 +59,8 @@ class Progress:
             self._add_calls(len(asked), sum(e.reused for e in asked), fresh)
         self.tick()
 
-    def take_over(self, told: Any) -> None:
-        """What another process tells of its part: see runtime/ray_node.py."""
+    def take_over(self, told: "Told") -> None:
+        """What another process tells of its part: see `Told`."""
         with self._lock:
             self.counts.rollouts += told.counts.rollouts
             self._add_calls(told.counts.calls, told.counts.reused, told.counts.tokens)
@@ -123,6 +123,41 @@ class Progress:
         if self._live is not None:
             self._live.stop()
             self._live = None
+
+
+@dataclass(frozen=True)
+class Told:
+    """What became of a part of a run in another process since the last time. under_way: label, done, total."""
+
+    counts: Counts
+    under_way: tuple[tuple[str, int, int], ...]
+    lines: tuple[str, ...]
+
+
+class TellingProgress(Progress):
+    """Shows nothing, and keeps what happens until it is taken."""
+
+    def __init__(self) -> None:
+        super().__init__(quiet=True)
+        self._lines: list[str] = []
+        self._ways: dict[str, tuple[int, int]] = {}
+
+    def step(self, label: str, done: int, total: int) -> None:
+        with self._lock:
+            self._ways[label] = (done, total)
+
+    def say(self, line: str) -> None:
+        with self._lock:
+            self._lines.append(line)
+
+    def take(self) -> Told | None:
+        """What is new; None when nothing is."""
+        with self._lock:
+            counts, self.counts = self.counts, Counts()
+            ways, self._ways = self._ways, {}
+            lines, self._lines = self._lines, []
+        told = Told(counts, tuple((label, *way) for label, way in ways.items()), tuple(lines))
+        return told if lines or ways or counts.rollouts or counts.calls else None
 
 
 def _span(seconds: float) -> str:
