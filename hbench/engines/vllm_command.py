@@ -57,7 +57,7 @@ def command(what: ToServe, port: int) -> list[str]:
 def environment(what: ToServe, key: str) -> dict[str, str]:
     """All its variables. key: what requests must bring, since whoever reaches the port could have it load any adapter."""
     ours = {name: value for name, value in os.environ.items() if name not in OF_RANKS}
-    told = {"VLLM_API_KEY": key, "VLLM_NO_USAGE_STATS": "1", "PYTHONUNBUFFERED": "1"}
+    told = {"VLLM_API_KEY": key, "VLLM_HOST_IP": HOST, "VLLM_NO_USAGE_STATS": "1", "PYTHONUNBUFFERED": "1"}
     told["PYTHONSAFEPATH"] = "1"  # a folder called vllm where we are would be imported in its place
     told |= {"VLLM_ALLOW_RUNTIME_LORA_UPDATING": "True"} if what.adapters else {}
     told |= {"VLLM_SERVER_DEV_MODE": "1"} if sleeps(what.serve) else {}  # /sleep and /wake_up are there only then

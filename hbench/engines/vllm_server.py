@@ -3,6 +3,7 @@
 import http.client
 import json
 import os
+import re
 import secrets
 import socket
 import subprocess
@@ -19,6 +20,7 @@ from hbench.engines.vllm_command import HOST, ToServe, command, environment, sle
 LOOK_S = 0.2  # between looks whether it answers
 MOST_DEATHS = 3  # what dies again and again would only die again
 SLEEP_S = 300.0  # the weights of a large model leave the GPU in seconds
+_CAUSE = re.compile(r"\b(?:\w*(?:Error|Exception)|error): .+")
 TAIL_LINES, LINE_CHARS, TAIL_BYTES = 12, 300, 65536
 
 
@@ -73,7 +75,7 @@ class VLLMServer:
         if process is not None and (code := process.poll()) is not None:
             with self._lock:
                 if self._process is process:
-                    self._die(f"was killed (signal {-code})" if code < 0 else f"ended with exit code {code}")
+                    self._die(f"was killed (signal {-code})" if code < 0 else f"ended with exit code {code}{self._cause()}")
         return self._fate
 
     def forgive(self) -> None:
@@ -160,10 +162,18 @@ class VLLMServer:
             forget(process.pid)
 
     def _told(self, how: str) -> str:
+        return "\n".join(["", *self._lines()[-TAIL_LINES:], f"the vLLM server of {self.what.name} {how} (more in {self.log})"])
+
+    def _cause(self) -> str:
+        """The first error of its log: what comes last says only that another of its processes has failed before."""
+        return next((f": {found[0]}" for found in map(_CAUSE.search, self._lines()) if found), "")
+
+    def _lines(self) -> list[str]:
+        """The end of what this life of it has written."""
         with self.log.open("rb") as file:
             file.seek(max(self._log_from, file.seek(0, os.SEEK_END) - TAIL_BYTES))
-            lines = [line.rstrip()[:LINE_CHARS] for line in file.read().decode("utf-8", "replace").splitlines() if line.strip()]
-        return "\n".join(["", *lines[-TAIL_LINES:], f"the vLLM server of {self.what.name} {how} (more in {self.log})"])
+            said = file.read().decode("utf-8", "replace")
+        return [line.rstrip()[:LINE_CHARS] for line in said.splitlines() if line.strip()]
 
     def _post(self, path: str) -> None:
         """Raises HbenchError when it refuses."""

@@ -36,6 +36,7 @@ class Handler(BaseHTTPRequestHandler):
             if "--enable-sleep-mode" not in words or "VLLM_SERVER_DEV_MODE" not in os.environ:
                 return self.send({"detail": "Not Found"}, 404)
             state["asleep"] = self.path.startswith("/sleep")
+            print("asleep" if state["asleep"] else "awake", flush=True)
             return self.send({})
         self.behind_key(self.load if self.path.endswith("/load_lora_adapter") else self.chat)
 
@@ -79,7 +80,8 @@ child = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(600)"])
 print("child", child.pid, flush=True)
 print("words", json.dumps(words), flush=True)
 if how == "dies":
-    print("CUDA out of memory", flush=True)
+    print("(EngineCore pid=1) ERROR [core.py:7] torch.OutOfMemoryError: CUDA out of memory", flush=True)
+    print("RuntimeError: Engine core initialization failed", flush=True)
     sys.exit(3)
 if how == "hangs":
     time.sleep(600)

@@ -83,7 +83,8 @@ def test_a_base_and_its_adapters_are_one_server_that_knows_them_by_name(tmp_path
 def test_one_that_cannot_start_says_why(tmp_path):
     with servers(tmp_path, ref(), how="dies") as made:
         error = answers(made.lm(ref(), made.settings), "a")[0]
-    assert error.kind == "server" and "CUDA out of memory\nthe vLLM server of org/tiny ended with exit code 3" in error.message
+    said = "the vLLM server of org/tiny ended with exit code 3: OutOfMemoryError: CUDA out of memory (more in "
+    assert error.kind == "server" and f"RuntimeError: Engine core initialization failed\n{said}" in error.message
 
 
 def test_one_that_never_answers_is_given_up(tmp_path):

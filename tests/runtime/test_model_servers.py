@@ -93,3 +93,20 @@ def test_a_problem_of_the_serve_block_has_its_line(world):
     spec.write_text(spec.read_text().replace("arguments: {port: 1}, ", ""))
     said = here.hbench("check", "specs/toy.yaml", check=False)
     assert "names another way to reach the model (leave base_url out" in said.stdout + said.stderr
+
+
+def test_solver_and_proposer_take_turns_on_one_device(world):
+    here = world()
+    spec = here.folder / "specs/toy.yaml"
+    reach = spec.read_text().partition("{serve: {")[2].rstrip().removesuffix("}}")
+    reach = "{serve: {hand_over: sleep, " + reach
+    adapted = (
+        "plan: adaptation\nfamily: {kind: toy}\nharness: harnesses/plain.py\nrounds: 2\nproposals: 2\n"
+        "splits: {feedback: 3, scoring: 3, evaluation: 3}\n"
+        "solver: {name: solver, weights: org/tiny, as_of: 2026-11-01}\n"
+        "proposer: {name: proposer, weights: org/other, as_of: 2026-11-01, prompt: proposer/search_replace}\n"
+    )
+    spec.write_text(adapted + f"machine: {{models: {{solver: {reach}, proposer: {reach}}}}}\n")
+    done = here.hbench("run", "specs/toy.yaml")  # the stand-in answers nobody while it sleeps
+    assert done.stderr.count("starting vLLM") == 2 and ended(here)
+    assert "asleep" in (here.folder / "results/servers/solver.log").read_text()

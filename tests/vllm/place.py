@@ -36,6 +36,7 @@ ARMS = """
 arms:
   untrained: {}
   sft: {proposer: {adapter: published/mini/sft}}
+  rl: {proposer: {adapter: published/mini/rl_0}}
 """
 _MEASURED = """
 plan: evaluation

@@ -60,20 +60,19 @@ def until_it_replies(here: World, process, most: int = 0) -> int:
     raise AssertionError(process.communicate()[0].decode())
 
 
-def test_a_server_that_hbench_starts_answers_and_an_adapter_of_the_mini_study_is_served_by_name(tmp_path):
-    here = world(tmp_path, ADAPTED + ARMS + machine(smollm2_135m=started()))
+def test_a_server_that_hbench_starts_answers_and_adapters_of_the_mini_study_are_swapped_by_name(tmp_path):
+    here = world(tmp_path, ADAPTED + ARMS + machine(smollm2_135m=started(adapters=1)))
     began = time.monotonic()
     done = here.hbench("run", "specs/toy.yaml", timeout=LONGEST_S)
-    print(f"\nrun with an adapter: {time.monotonic() - began:.0f} s\n{done.stderr}")
+    print(f"\nrun with two adapters: {time.monotonic() - began:.0f} s\n{done.stderr}")
     assert done.stderr.count("starting vLLM") == 1 and notes() == []
     (engine,) = here.sql("select distinct engine from models")
     assert engine["engine"].startswith("vllm 0.")
-    said = here.sql("select l.arm, c.response_digest as said from candidates c join run_steps r using (step_key) "
+    said = here.sql("select distinct l.arm, c.response_digest as said from candidates c join run_steps r using (step_key) "
                     "join plan_labels l using (step_id) order by all")  # fmt: skip
-    by_arm = {arm: {row["said"] for row in said if row["arm"] == arm} for arm in ("untrained", "sft")}
-    assert by_arm["sft"] and by_arm["sft"].isdisjoint(by_arm["untrained"]), "the adapter is another model"
-    log = (here.folder / "results/servers/smollm2_135m.log").read_text()
-    assert "Loaded new LoRA adapter" in log
+    arms = [{row["said"] for row in said if row["arm"] == arm} for arm in ("untrained", "sft", "rl")]
+    assert all(arms) and len(set.union(*arms)) == sum(map(len, arms)), "every adapter is another model"
+    assert (here.folder / "results/servers/smollm2_135m.log").read_text().count("Loaded new LoRA adapter") == 2
 
 
 def test_deaths_are_errors_and_the_same_command_goes_on(tmp_path):
