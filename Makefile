@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE =
 # Where the slices of real multi-hop questions lie; without them `make qa` leaves that part out.
 HBENCH_DATA ?= ../shared/data
 
-.PHONY: install appworld quickstart qa train-smoke distil-smoke exhibits test unit fault test-sheets test-view test-vllm test-lm-eval bench clean
+.PHONY: install appworld quickstart qa train-smoke distil-smoke exhibits test unit fault attack truth thorough test-sheets test-view test-vllm test-lm-eval bench clean
 
 # What lm-eval prints tables with refuses dateutil 4, which it never calls; so these come without asking for what they need.
 LM_EVAL_TABLES = pytablewriter DataProperty mbstrdecoder pathvalidate tabledata tcolorpy typepy chardet
@@ -78,9 +78,22 @@ test: install
 unit: install
 	$(TESTS) -m "not slow and not long"
 
-# kill -9 of driver, trainer and ranks, at more moments than `make test` draws: five minutes or so.
+# What could silently falsify a number, tried more often than `make test` tries it: faults, attacks, and claims checked by
+# other means. Each ends in a line that counts.
+SUITE = HBENCH_THOROUGH=1 $(TESTS) -m
+
 fault: install
-	HBENCH_KILLS=20 .venv/bin/python -m pytest -s tests/runtime/test_*kill.py tests/runtime/test_training_grpo.py tests/runtime/test_training_ranks.py
+	$(SUITE) fault
+
+attack: install
+	$(SUITE) attack
+
+truth: install
+	$(SUITE) truth
+
+# Everything with as many questions, examples and kills as in those three: an hour or more.
+thorough: install
+	$(SUITE) "not gpu"
 
 # Formulas of spreadsheets computed for real: a test that cannot have LibreOffice fails. It is installed where it is missing
 # (300 MB) and apt-get is there.

@@ -2,6 +2,8 @@
 
 import os
 
+pytest_plugins = ("tests.suites",)
+
 os.environ.pop("HBENCH_PARTS", None)
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
 
