@@ -68,7 +68,7 @@ def _fill(canvas: Any, plot: "Plot") -> None:
     handles: dict[str, Any] = {}
     for axis, panel in zip(axes, plot.panels, strict=False):
         handles |= _panel(axis, panel, _offsets(plot) if plot.x_names else None)
-    handles = _without_twins(handles)
+    handles = {} if list(handles) == [plot.y_label] else _without_twins(handles)  # the axis says it
     for axis, panel in zip_longest(axes, plot.panels):
         axis.set_ylabel((panel and panel.y_label) or plot.y_label)
         _ticks(axis, plot)
