@@ -4,7 +4,7 @@ lm-eval asks, the harness answers in its jail with the spec's solver, lm-eval gr
 own alone, so its command runs below ours, which adds `hbench` to that list.
 """
 
-import atexit
+from collections import Counter
 from collections.abc import Sequence
 from functools import cache, partial
 from pathlib import Path
@@ -121,41 +121,48 @@ def _played(block: Any) -> Json:
 
 
 class Played:
-    """A spec's harness and solver, opened once; ends with the process."""
+    """A spec's harness and solver."""
 
     def __init__(self, block: Any, results: Path):
-        from hbench.runtime.progress import Progress
         from hbench.runtime.run import machine_of
-        from hbench.runtime.services import RunServices
         from hbench.steps.run_setting import RunSetting
 
         self._harness = Harness(block.harness.files())
         self._setting = RunSetting(
             block.family, block.solver.ref("solver"), Limits(**block.limits.to_json()), block.seed, block.repeats, block.grade
         )
-        alone = SimpleNamespace(machine=block.machine, arms={"main": block})
-        self._services = RunServices(machine_of([alone], results), Progress(quiet=True))
-        atexit.register(self._services.close)
+        self._machine = machine_of([SimpleNamespace(machine=block.machine, arms={"main": block})], results)
 
     def answers(self, texts: Sequence[str]) -> list[str]:
         """What the harness answers to each text; "" where it failed. Equal texts are repeats, which draw anew.
 
-        Raises StepError for a broken model server: never an answer.
+        Model and jails are opened for one call, lm-eval makes one, and are closed with it. Raises StepError for a broken
+        model server: never an answer.
         """
+        from hbench.runtime.progress import Progress
         from hbench.runtime.rollouts import answerer
+        from hbench.runtime.services import RunServices
 
-        asked: list[tuple[Question, int]] = []
-        seen: dict[str, int] = {}
-        for text in texts:
-            question = Question.of("lm-eval", text, "", text)
-            repeat = seen[question.id] = seen.get(question.id, -1) + 1
-            asked.append((question, repeat))
-        found: dict[tuple[str, int], str] = {}
+        asked, found = _asked(texts), {}
 
         def done(made: tuple[str, int, str]) -> None:
             found[made[0], made[1]] = made[2]
 
-        with self._services.beside(self._setting.solver):
-            played = partial(answerer, harness=self._harness, setting=self._setting)
-            self._services.play(played, asked, done, "")
+        services = RunServices(self._machine, Progress(quiet=True))
+        try:
+            with services.beside(self._setting.solver):
+                services.play(partial(answerer, harness=self._harness, setting=self._setting), asked, done, "")
+        finally:
+            services.close()
         return [found[question.id, repeat] for question, repeat in asked]
+
+
+def _asked(texts: Sequence[str]) -> list[tuple[Question, int]]:
+    """(question, repeat) of each text."""
+    asked: list[tuple[Question, int]] = []
+    seen: Counter[str] = Counter()
+    for text in texts:
+        question = Question.of("lm-eval", text, "", text)
+        asked.append((question, seen[question.id]))
+        seen[question.id] += 1
+    return asked

@@ -133,7 +133,7 @@ def test_a_try_after_a_kill_asks_only_what_had_no_answer(tmp_path, base):
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     until = time.monotonic() + 300
     while process.poll() is None and answered(folder) < 4 and time.monotonic() < until:
-        time.sleep(0.02)
+        time.sleep(0.2)
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     before = answers(folder)

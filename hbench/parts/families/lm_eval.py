@@ -48,6 +48,9 @@ class LmEval(Part):
             config = self._config()
         except HbenchError as wrong:
             raise ValueError(str(wrong)) from None
+        if "group" in config or "class" in config:
+            what = "a group of tasks" if "group" in config else "a task written in Python"
+            raise ValueError(f"{self.name} is {what}: a family is one task in YAML")
         if (sort := config.get("output_type", "generate_until")) != "generate_until":
             raise ValueError(f"the task {self.name} is of the sort {sort}: only generate_until has answers to adapt for")
         if not (grades := files.grades_in(config)):

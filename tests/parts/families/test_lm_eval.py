@@ -168,6 +168,7 @@ def test_an_edited_task_is_another_family(own_task):
     ("fields", "told"),
     [
         ({"name": "no_such_task"}, "lm-eval has no task 'no_such_task'"),
+        ({"name": "mmlu"}, "mmlu is a group of tasks: a family is one task in YAML"),
         ({"name": "letters_choice"}, "of the sort multiple_choice: only generate_until"),
         ({"name": "letters", "metric": "exact_match,none"}, "it gives exact_match,first-number, exact_match,last-number"),
         ({"name": "letters", "shots": 1, "docs": "all"}, "shots are drawn from the training documents"),
