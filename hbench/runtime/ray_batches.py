@@ -1,40 +1,43 @@
 """The rollouts of a step, spread over a Ray cluster in batches. What a lost machine had not finished is played elsewhere."""
 
-import asyncio
+import threading
+import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from concurrent.futures import FIRST_EXCEPTION, Future, wait
 from typing import Any
 
 from hbench.core.failure import OutOfBudget, StepError
 from hbench.runtime.all_of import Todo
+from hbench.runtime.local import in_thread
 
 PREFIX = "hbench-node-"
+PATIENCE_S = 60.0  # with no machine at all
 MOST_LOST = 5  # machines lost in a row without anything made: then it is the work that ends them
+LOOK_S = 1.0  # between looks whether the run is being stopped
 
 
-async def spread(session: Any, key: str, player: bytes, todo: Todo, done: Callable[[Any], None]) -> None:
-    """`done` is called once a rollout, as each ends. player: pickled. Raises StepError.
+def spread(services: Any, key: str, player: bytes, todo: Todo, done: Callable[[Any], None]) -> None:
+    """`done` is called once a rollout, as each ends, by one thread at a time. services: NodeServices. player: pickled.
 
-    Every machine takes batch after batch, as many at once as it may have rollouts in flight.
+    Every machine takes batch after batch, as many at once as it may have rollouts in flight. Raises StepError.
     """
     import ray
 
-    size, shared = session.batch, ray.put(player)
-    batches = deque(Batch(key, shared, todo[at : at + size]) for at in range(0, len(todo), size))
+    session, shared = services.session, ray.put(player)
+    size, batches = session.batch, deque[Batch]()
+    lanes = Lanes(batches, done, services.check)
+    batches += [Batch(key, shared, todo[at : at + size]) for at in range(0, len(todo), size)]
     while batches:
-        lanes = [lane for node in nodes(session.token) for lane in [node] * max(1, session.machine.in_flight // size)]
-        if not lanes:
-            raise StepError("no machine of the Ray cluster is left")
-        takers = [asyncio.ensure_future(_take(node, batches, done)) for node in lanes[: len(batches)]]
-        try:
-            await asyncio.gather(*takers)
-        except OutOfBudget:  # rollouts that need no more come to their end
-            await asyncio.gather(*takers, return_exceptions=True)
-            raise
-        finally:
-            for taker in takers:
-                taker.cancel()
-            await asyncio.gather(*takers, return_exceptions=True)
+        services.check()
+        there = nodes(session.token, lanes.lost)
+        if not there:  # the driver puts one of ours on every machine that is left
+            if time.monotonic() - lanes.looked_at > PATIENCE_S:
+                raise StepError("no machine of the Ray cluster is left")
+            time.sleep(LOOK_S)
+            continue
+        places = [place for place in there.items() for _ in range(max(1, session.machine.in_flight // size))]
+        lanes.run(places[: len(batches)])
 
 
 class Batch:
@@ -44,53 +47,102 @@ class Batch:
         self.key, self.player, self.lost = key, player, 0
         self.left = {(question.id, repeat): (question, repeat) for question, repeat in todo}
 
-    async def play(self, node: Any, done: Callable[[Any], None]) -> None:
-        """Raises what stops it, an error of Ray's among others."""
-        import ray
+    def start(self, node: Any) -> Any:
+        """The stream of its rollouts."""
+        return node.batch.options(num_returns="streaming").remote(self.key, self.player, list(self.left.values()))
 
-        stream = node.batch.options(num_returns="streaming").remote(self.key, self.player, list(self.left.values()))
+    def keep(self, made: Any, done: Callable[[Any], None]) -> None:
+        rollout = getattr(made, "rollout", made)
+        if self.left.pop((rollout.question_id, rollout.repeat), None):
+            self.lost = 0
+            done(made)
+
+
+class Lanes:
+    """Threads that take batches until there are none, one machine each. check: raises once the run is being stopped.
+
+    lost: names of the actors that were lost. looked_at: when lanes were under way last.
+    """
+
+    def __init__(self, batches: deque[Batch], done: Callable[[Any], None], check: Callable[[], None]):
+        self._batches, self._done, self._check = batches, done, check
+        self._keeping = threading.Lock()
+        self._stopping = False
+        self.lost: set[str] = set()
+        self.looked_at = time.monotonic()
+
+    def run(self, places: list[tuple[str, Any]]) -> None:
+        """Returns when every lane has ended: all is played, or the machines were lost. Raises what stops one of them."""
+        lanes = [in_thread(self._take, name, node) for name, node in places]
         try:
-            async for item in stream:
-                made = await item
-                if isinstance(made, Exception):
-                    raise made
-                if not isinstance(made, dict):
-                    self._keep(made, done)
-        except asyncio.CancelledError:
-            ray.cancel(stream)
+            while (left := wait(lanes, LOOK_S, FIRST_EXCEPTION)).not_done and not _stopped(left.done):
+                self._check()
+            for lane in lanes:
+                lane.result()
+            self.looked_at = time.monotonic()
+        except OutOfBudget:  # rollouts that need no more come to their end
+            wait(lanes)
+            raise
+        except BaseException:
+            self._stopping = True
             raise
 
-    def _keep(self, made: Any, done: Callable[[Any], None]) -> None:
-        rollout = getattr(made, "rollout", made)
-        del self.left[rollout.question_id, rollout.repeat]
-        self.lost = 0
-        done(made)
-
-
-async def _take(node: Any, batches: deque[Batch], done: Callable[[Any], None]) -> None:
-    """Plays batches on one machine until there are none, or the machine is lost: then its batch goes back."""
-    while batches:
-        batch = batches.popleft()
-        try:
-            await batch.play(node, done)
-        except lost_errors():
-            batch.lost += 1
+    def _take(self, name: str, node: Any) -> None:
+        while self._batches and not self._stopping:
+            batch = self._batches.popleft()
+            try:
+                self._play(batch, batch.start(node))
+            except lost_errors():
+                batch.lost += 1
+            else:
+                batch.lost += bool(batch.left)
             if batch.lost >= MOST_LOST:
-                raise StepError(f"{MOST_LOST} machines were lost at the same {len(batch.left)} rollouts: see Ray's logs") from None
+                raise StepError(f"{MOST_LOST} machines were lost at the same {len(batch.left)} rollouts: see Ray's logs")
             if batch.left:
-                batches.appendleft(batch)
+                self.lost.add(name)
+                return self._batches.appendleft(batch)
+
+    def _play(self, batch: Batch, stream: Any) -> None:
+        import ray
+
+        for ref in _refs(stream, lambda: self._stopping):
+            made = ray.get(ref)
+            if isinstance(made, Exception):
+                raise made
+            if made is not None:
+                with self._keeping:
+                    batch.keep(made, self._done)
+
+
+def _stopped(lanes: set[Future]) -> bool:
+    return any(lane.exception() for lane in lanes)
+
+
+def _refs(stream: Any, stopping: Callable[[], bool]) -> Iterator[Any]:
+    """What comes of the stream, until `stopping`: then it is cancelled."""
+    import ray
+
+    while True:
+        ready, _ = ray.wait([stream], timeout=LOOK_S, fetch_local=False)
+        if ready:
+            try:
+                yield next(stream)
+            except StopIteration:
+                return
+        elif stopping():
+            ray.cancel(stream)
             return
 
 
-def nodes(token: str) -> list[Any]:
-    """The run's actors on the machines of the cluster: see ray_node.Node."""
+def nodes(token: str, without: set[str]) -> dict[str, Any]:
+    """The run's actors on the machines of the cluster, by name: see ray_node.Node."""
     import ray
 
     names = [name for name in ray.util.list_named_actors() if name.startswith(PREFIX + token)]
-    found = []
-    for name in sorted(names):
+    found = {}
+    for name in sorted(set(names) - without):
         try:
-            found.append(ray.get_actor(name))
+            found[name] = ray.get_actor(name)
         except ValueError:  # it is just ending
             continue
     return found
@@ -102,6 +154,7 @@ def lost_errors() -> tuple[type[Exception], ...]:
 
     return (
         exceptions.RayActorError,
+        exceptions.ActorUnschedulableError,
         exceptions.WorkerCrashedError,
         exceptions.NodeDiedError,
         exceptions.LocalRayletDiedError,

@@ -8,10 +8,11 @@ from contextlib import contextmanager
 from typing import Any
 
 from hbench.core.failure import HbenchError, StepError
-from hbench.runtime.ray_batches import PREFIX
+from hbench.runtime.ray_batches import PATIENCE_S, PREFIX
 from hbench.runtime.ray_node import Node, Session
 
 LOOK_S = 5.0  # between looks for machines that have joined
+SHUNNED_S = 30.0  # a machine on which ours was lost
 HOW_TO = "start one with `ray start --head`, and on every other machine `ray start --address=HOST:6379`"
 
 
@@ -38,20 +39,15 @@ class RayNodes:
         self._actors: dict[str, Any] = {}  # of each machine, by Ray's id of it
         self._busy: Counter[str] = Counter()
         self._lock = threading.Lock()
+        self._lost_at: dict[str, float] = {}
         self._looked_at = float("-inf")
         self._started = 0
 
     @contextmanager
     def one_for(self, kind: str) -> Iterator[tuple[str, Any]]:
         """Ray's id of the least busy machine and its actor; a training gets one that has GPUs for it. Raises StepError."""
-        gpus = self._gpus(kind)
-        with self._lock:
-            self._look()
-            if not self._actors:
-                raise StepError("no machine of the Ray cluster has cores to work with")
-            place = min(self._actors, key=lambda name: self._busy[name])
-            actor = self._actor(None, gpus) if gpus else self._actors[place]
-            self._busy[place] += 1
+        gpus, place = self._gpus(kind), self._least_busy()
+        actor = self._actor(None, gpus) if gpus else self._actors[place]
         try:
             yield place, actor
         finally:
@@ -60,9 +56,22 @@ class RayNodes:
             if gpus:
                 _end([actor])
 
+    def _least_busy(self) -> str:
+        until = time.monotonic() + PATIENCE_S
+        while time.monotonic() < until:
+            with self._lock:
+                self._look()
+                if self._actors:
+                    place = min(self._actors, key=lambda name: self._busy[name])
+                    self._busy[place] += 1
+                    return place
+            time.sleep(1.0)
+        raise StepError("no machine of the Ray cluster has cores to work with")
+
     def lost(self, place: str) -> None:
+        """It is not asked again for a while: Ray takes its time to see that a machine is gone."""
         with self._lock:
-            self._actors.pop(place, None)
+            self._lost_at[place] = time.monotonic()
             self._looked_at = float("-inf")
 
     def stop(self) -> None:
@@ -85,6 +94,7 @@ class RayNodes:
             return
         self._looked_at = time.monotonic()
         there = {node["NodeID"] for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")}
+        there -= {place for place, at in self._lost_at.items() if time.monotonic() - at < SHUNNED_S}
         self._actors = {place: actor for place, actor in self._actors.items() if place in there}
         for place in sorted(there - set(self._actors)):
             self._actors[place] = self._actor(place, 0)

@@ -70,7 +70,7 @@ class Node:
             yield _trouble(ended) or ended.result()
 
     async def batch(self, key: str, player: bytes, todo: Todo) -> AsyncIterator[Any]:
-        """Each rollout as it ends; at last what they were made with."""
+        """Each rollout as it ends; at last None."""
         services, made, left = self._opened(), asyncio.Queue(), Left(asyncio.get_running_loop())
         with services.paying(key):
             ended = in_thread(services.play_here, pickle.loads(player), todo, left.telling(made), key)
@@ -80,7 +80,7 @@ class Node:
                     yield rollout
             finally:
                 left.gone = True
-            yield _trouble(ended) or {name: value for name, value in services.made_with().items() if value}
+            yield _trouble(ended)
 
     async def stop(self) -> None:
         """Ends what is under way, and gives its leases back."""
@@ -146,7 +146,7 @@ class NodeServices(RunServices):
     def play(self, player: Callable[[Any], Any], todo: Todo, done: Callable[[Any], None], key: str) -> None:
         if len(todo) <= self.session.batch:
             return self.play_here(player, todo, done, key)
-        self.run(spread(self.session, key, pickle.dumps(player), todo, done))
+        spread(self, key, pickle.dumps(player), todo, done)
 
     def play_here(self, player: Callable[[Any], Any], todo: Todo, done: Callable[[Any], None], key: str) -> None:
         super().play(player, todo, done, key)
