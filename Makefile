@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE =
 # Where the slices of real multi-hop questions lie; without them `make qa` leaves that part out.
 HBENCH_DATA ?= ../shared/data
 
-.PHONY: install appworld quickstart qa train-smoke distil-smoke exhibits test unit fault attack truth thorough test-sheets test-view test-vllm test-lm-eval bench clean
+.PHONY: install appworld quickstart qa train-smoke distil-smoke exhibits test unit fault attack truth thorough test-sheets test-view test-vllm test-lm-eval test-ray bench clean
 
 # What lm-eval prints tables with refuses dateutil 4, which it never calls; so these come without asking for what they need.
 LM_EVAL_TABLES = pytablewriter DataProperty mbstrdecoder pathvalidate tabledata tcolorpy typepy chardet
@@ -132,6 +132,11 @@ test-vllm: install .venv-vllm/.installed
 test-lm-eval: install
 	.venv/bin/python -m pytest -vv -s tests/parts/families/test_lm_eval.py tests/plan/test_benchmark_plan.py \
 	  tests/runtime/test_benchmarks.py tests/runtime/test_benchmark_chain.py tests/runtime/test_lm_eval_model.py
+
+# A Ray cluster of several machines, all on this one: the same tables as without it, also when machines or the driver are killed.
+test-ray: install
+	$(PIP) install $(WITH) -e ".[cluster]"
+	.venv/bin/python -m pytest -vv -s tests/runtime/test_on_ray.py
 
 bench: install
 	.venv/bin/python tests/bench/overhead.py
