@@ -5,7 +5,7 @@ import pytest
 from hbench.core.failure import StepError
 from hbench.core.harness import Harness
 from hbench.steps.harness import harness_value
-from tests.steps.stage import Stage, questions, setting, value
+from tests.steps.stage import TERMS, Stage, questions, setting, value
 
 ASKED = questions(8)
 RIGHT = 'import re\n\ndef run(question, tools):\n    return str(sum(int(n) for n in re.findall(r"\\d+", question)))\n'
@@ -91,3 +91,16 @@ def test_a_race_that_was_stopped_goes_on_with_what_is_missing_and_ends_alike(sta
     assert missing == [2, 2, 2, 2, 2]  # both, then the one that was left
     ended = race(stage, WRONG, RIGHT, run_harness=run)
     assert missing[5:] == [0, 0, 0, 0, 2] and (ended.value["rollouts"], len(ended.rows("rollouts"))) == (10, 16)
+
+
+def test_a_candidates_reward_rests_on_its_own_rollouts_alone(stage):
+    ended = race(stage, WRONG, RIGHT, WRONG)
+    earned = [reward_of(stage, ended, slot, source) for slot, source in enumerate((WRONG, RIGHT, WRONG))]
+    assert earned == pytest.approx([0.3, 1.3, 0.3])
+
+
+def reward_of(stage, ended, slot, source):
+    proposal = {"parent": made(WRONG), "harness": made(source), "response": "", "explanation": "", "failure": None}
+    params = {"terms": TERMS, "no_change": "form_only", "grade": "score", "slot": slot}
+    inputs = {"candidate": value(proposal | {"slot": slot}), "trial": ended, "parent": value({})}
+    return stage.run("reward", params, inputs).value["reward"]

@@ -192,6 +192,11 @@ def test_earlier_edits_are_told_with_their_effect_oldest_first():
     assert text.index("Ask twice.") < text.index("Vote.")
 
 
+def test_an_edit_that_a_race_dropped_is_told_with_the_questions_it_was_scored_on():
+    text = told([rollout(0, 0.0)], history=[past(0.125, questions=[4, 16])])
+    assert "Scored 0.125 on the first 4 of 16 questions, not adopted." in text
+
+
 def test_no_more_rounds_are_told_than_the_spec_asks():
     history = [past(0.5, explanation=f"edit-{i}") for i in range(12)]
     text = told([rollout(0, 0.0)], history=history)
