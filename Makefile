@@ -142,6 +142,7 @@ bench: install
 	.venv/bin/python tests/bench/overhead.py
 	.venv/bin/python tests/bench/retrieval.py
 	.venv/bin/python tests/bench/grpo.py
+	.venv/bin/python tests/bench/racing.py
 
 clean:
 	rm -rf .venv build dist *.egg-info
