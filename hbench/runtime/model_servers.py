@@ -44,7 +44,7 @@ class ModelServers:
         user = device_user(model, settings)
         with self._lock:
             if user not in self._servers:
-                log = self._machine.results / "servers" / f"{_plain(model.name)}.log"
+                log = self._machine.results / "servers" / f"{_log_name(model)}.log"
                 self._servers[user] = VLLMServer(self._to_serve(model, settings), log.absolute(), self._check, self._say)
             return self._servers[user]
 
@@ -100,5 +100,6 @@ def shares(serve: Json) -> bool:
     return serve.get("hand_over", "never") != "never"
 
 
-def _plain(name: str) -> str:
+def _log_name(model: ModelRef) -> str:
+    name = model.name + (f"-{trained[:8]}" if (trained := model.identity.get("trained")) else "")
     return "".join(each if each.isalnum() or each in "-_." else "_" for each in name)
