@@ -33,6 +33,10 @@ class Part(BaseModel):
         also = {"libraries": libraries, "_code": code}
         return {**fields, "version": self.version, **{name: value for name, value in also.items() if value}}
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Another process finds it by its kind: the file of a part of one's own is no module that it could import."""
+        return build, (_sort(type(self)), self.model_dump(mode="json"))
+
 
 @cache
 def code_digest(part: type[Part]) -> str:
@@ -97,6 +101,12 @@ def loadable(sort: str) -> dict[str, type[Part]]:
         except Exception:  # whatever a part's own code raises
             continue
     return found
+
+
+@cache
+def _sort(part: type[Part]) -> str:
+    kind = part.model_fields["kind"].annotation.__args__[0]
+    return next(sort for sort in SORTS if kind in kinds(sort) and find(sort, kind) is part)
 
 
 def build(sort: str, block: dict[str, Any]) -> Part:

@@ -1,5 +1,8 @@
 """Parts: what a plan keeps of them is enough to build them again."""
 
+import pickle
+import sys
+
 import pytest
 
 from hbench.parts.part import SORTS, build, find, kinds
@@ -25,6 +28,19 @@ def test_a_part_is_built_again_from_its_json(where):
     sort, kind = where.split("/")
     part = find(sort, kind).model_validate({"kind": kind, **EXAMPLES.get(where, {})})
     assert build(sort, part.to_json()) == part
+
+
+def test_a_part_of_ones_own_reaches_another_process(tmp_path, monkeypatch):
+    """Its file is no module that the other process could import."""
+    (tmp_path / "parts/families").mkdir(parents=True)
+    own = "from typing import Literal\nfrom hbench.parts.part import Part\nclass Own(Part):\n    kind: Literal['own']\n    size: int = 1\n"
+    (tmp_path / "parts/families/own.py").write_text(own)
+    monkeypatch.chdir(tmp_path)
+    sent = pickle.dumps(find("families", "own")(kind="own", size=3))
+    del sys.modules["hbench_parts_families_own"]
+    find.cache_clear()
+    assert pickle.loads(sent).size == 3
+    find.cache_clear()
 
 
 def test_an_unknown_kind_is_a_key_error():
