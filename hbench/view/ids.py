@@ -43,7 +43,7 @@ def named(reading: Asked, word: str) -> Named:
         return Named("spec", word)
     address = _ADDRESS.fullmatch(word.lower())
     if address is None:
-        raise NotFound(f"{word!r} is no address; there are {FORMS}")
+        raise NotFound(f"{word!r} is no spec that was run here, and is no address; there are {FORMS}")
     begin, number, question, repeat = address.groups()
     if question is None and number is None:
         return _by_beginning(reading, begin)

@@ -151,7 +151,7 @@ def test_a_harness_shows_where_it_came_from(reading):
 @pytest.mark.parametrize(
     ("word", "why"),
     [
-        ("nonsense!", "is no address"),
+        ("specs/never_run.yaml", "is no spec that was run here, and is no address"),
         ("ffffffffffff", "nothing begins with"),
         ("", "may be"),
         (f"{key('score')[:8]}/ffff", "among the rollouts of step"),
