@@ -41,7 +41,7 @@ Number = Annotated[float, BeforeValidator(_no_truth), Field(allow_inf_nan=False)
 class Block(BaseModel):
     """A mapping of a spec."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", validate_default=True, defer_build=True)
 
     def to_json(self) -> Json:
         """Every field that can change a result."""
