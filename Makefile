@@ -140,6 +140,7 @@ test-ray: install
 
 bench: install
 	.venv/bin/python tests/bench/overhead.py
+	.venv/bin/python tests/bench/peers.py
 	.venv/bin/python tests/bench/retrieval.py
 	.venv/bin/python tests/bench/grpo.py
 	.venv/bin/python tests/bench/racing.py
