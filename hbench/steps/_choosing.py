@@ -52,10 +52,12 @@ class Round:
 
     def _candidate(self, slot: int, parent: Scored) -> Scored:
         """A candidate as the rule sees it. An explicit no-change stands with its parent's score: it says that nothing better
-        is known, and a rule that takes the best candidate may take it. An edit that failed has none."""
+        is known, and a rule that takes the best candidate may take it. An edit that failed has none, nor has one that a race
+        dropped: what it scored is over other questions."""
         if self.edits[slot]["outcome"] == "no_change":
             return replace(parent, position=slot)
-        return self.trials[slot].scored(slot)
+        found = self.trials[slot].scored(slot)
+        return found if len(found.questions) == len(parent.questions) else replace(found, score=None)
 
 
 def selection_row(rule: Any, told: Round) -> dict[str, Json]:

@@ -107,7 +107,7 @@ counted as (
 ),
 
 margins as (
-  select unnest([0.0, 0.1, 0.25, 0.5, 1.0]) as margin
+  select unnest([0.0, 0.1, 0.5]) as margin
 )
 
 select

@@ -67,6 +67,10 @@ def test_a_rule_that_may_go_down_sees_a_candidate_whatever_the_parent_scores(sta
     assert race(stage, WRONG, WRONG + "# b\n", rule="best_candidate", parent=RIGHT).value["slot"] == 0
 
 
+def test_where_there_is_no_parent_a_dropped_candidate_does_not_say_what_compares(stage):
+    assert race(stage, WRONG, RIGHT, parent=None).value["slot"] == 1
+
+
 def test_later_reports_are_told_on_how_many_questions_a_dropped_edit_was_scored(stage):
     edits = race(stage, WRONG, RIGHT).value["history"]["edits"]
     assert edits[0]["questions"] == [2, 8] and "questions" not in edits[1]

@@ -3,9 +3,17 @@
 -- a run which was not made is null, never a guess. Sums of fractions have an order, else their last digits would change
 -- from one reading to the next.
 
--- Means over the questions of each step that ran a harness. score: by the grade that the spec names.
+-- Means over the questions of each step that ran a harness. score: by the grade that the spec names. question_set: digest of
+-- the questions' ids; many steps have one set, so each is written out and sorted once. A question has one repeat 0.
 create or replace temporary table scored_steps as
 with
+
+wanted as (
+  select distinct step_key
+  from counted_steps
+  where purpose like 'held_out%'
+    or purpose in ('parent_scoring', 'candidate_scoring')
+),
 
 exactly as (
   select
@@ -14,27 +22,54 @@ exactly as (
     avg(value order by question_id, repeat) as exact
   from grades
   where name = 'exact'
+    and step_key in (select step_key from wanted)
   group by all
+),
+
+means as (
+  select
+    step_key,
+    candidate,
+    avg(score order by question_id, repeat) as score,
+    count(*) filter (where repeat = 0) as questions,
+    bit_xor(hash(question_id)) filter (where repeat = 0) as mark
+  from rollouts
+  where failure is distinct from 'not_run'
+    and step_key in (select step_key from wanted)
+  group by all
+),
+
+sets as (
+  select
+    m.mark,
+    md5(string_agg(r.question_id, ' ' order by r.question_id)) as question_set
+  from (
+    select
+      mark,
+      min((step_key, candidate)) as first
+    from means
+    group by mark
+  ) as m
+  join rollouts as r
+    on r.step_key = m.first[1]
+    and r.candidate = m.first[2]
+    and r.repeat = 0
+  where r.failure is distinct from 'not_run'
+  group by m.mark
 )
 
 select
-  r.step_key,
-  r.candidate,
-  avg(r.score order by r.question_id, r.repeat) as score,
-  any_value(e.exact) as exact,
-  count(distinct r.question_id) as questions,
-  md5(string_agg(distinct r.question_id, ' ' order by r.question_id)) as question_set
-from rollouts as r
+  m.step_key,
+  m.candidate,
+  m.score,
+  e.exact,
+  m.questions,
+  s.question_set
+from means as m
+left join sets as s
+  using (mark)
 left join exactly as e
-  using (step_key, candidate)
-where r.failure is distinct from 'not_run'
-  and r.step_key in (
-    select step_key
-    from counted_steps
-    where purpose like 'held_out%'
-      or purpose in ('parent_scoring', 'candidate_scoring')
-  )
-group by r.step_key, r.candidate;
+  using (step_key, candidate);
 
 -- measured: whether its candidates are run on held-out questions (evaluate_all). Where they are not, only failed edits
 -- would be known, and a mean would be one of the failures. wording: of a Reasoning Gym family, canonical or varied.
