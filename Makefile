@@ -144,6 +144,8 @@ bench: install
 	.venv/bin/python tests/bench/retrieval.py
 	.venv/bin/python tests/bench/grpo.py
 	.venv/bin/python tests/bench/racing.py
+	.venv/bin/python tests/bench/store.py
+	.venv/bin/python tests/bench/plans.py
 
 clean:
 	rm -rf .venv build dist *.egg-info

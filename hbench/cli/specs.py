@@ -43,6 +43,7 @@ def plan(
     from hbench.spec import load
     from hbench.store.artifacts import Store
 
+    gc.disable()  # as in check
     store = Store(results)
     for point in load(spec, overrides or []):
         made = compile(point.only(arm) if arm else point)

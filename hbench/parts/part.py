@@ -5,7 +5,7 @@ import importlib
 import importlib.util
 import os
 import sys
-from functools import cache
+from functools import cache, lru_cache
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any, ClassVar
@@ -61,8 +61,14 @@ def kinds(sort: str) -> dict[str, Path | Any]:
     """kind -> file, or an entry point of group `hbench.parts` named `<sort>.<kind>`; sorted by kind."""
     found: dict[str, Any] = {e.name.split(".", 1)[1]: e for e in _entries() if e.name.startswith(sort + ".")}
     for folder in reversed(parts_folders(sort)):
-        found |= {file.stem: file for file in folder.glob("*.py") if not file.stem.startswith("_")}
+        found |= _files(folder, folder.stat().st_mtime_ns)
     return dict(sorted(found.items()))
+
+
+@lru_cache(maxsize=256)
+def _files(folder: Path, changed_at: int) -> dict[str, Path]:
+    """kind -> file. A sweep of hundreds of points asks thousands of times; changed_at: the folder's, so what is new is seen."""
+    return {file.stem: file for file in folder.glob("*.py") if not file.stem.startswith("_")}
 
 
 @cache

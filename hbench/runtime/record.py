@@ -15,6 +15,9 @@ from hbench.plan.plan import Plan
 from hbench.runtime.execute import Ended
 from hbench.runtime.versions import versions
 
+TOGETHER, TOGETHER_S = 1000, 1.0  # rows, and seconds, of one line of the journal
+
+
 class RunRecord:
     """Rows of `runs` and `run_steps` for one plan of a run, appended as they become true."""
 
@@ -22,6 +25,8 @@ class RunRecord:
         self.plan = plan
         self.run_id = f"{time.strftime('%Y%m%d-%H%M%S')}-{digest([plan.spec.digest, os.getpid(), time.time_ns()])[:8]}"
         self._mine = {step.id for step in plan.steps}
+        self._kept: list[dict[str, Any]] = []
+        self._kept_at = time.monotonic()
         self._journal = store.open_run(self.run_id)
         self._row = {
             "run_id": self.run_id,
@@ -45,7 +50,15 @@ class RunRecord:
                 "seconds": ended.seconds,
                 "error": ended.error,
             }
-            self._journal.append({"run_steps": [row]})
+            self._kept.append(row)
+            # Steps that are found are many and cost nothing to find again: what is written of them goes together.
+            if ended.status != "cached" or len(self._kept) >= TOGETHER or time.monotonic() - self._kept_at > TOGETHER_S:
+                self._write_kept()
+
+    def _write_kept(self) -> None:
+        rows, self._kept, self._kept_at = self._kept, [], time.monotonic()
+        if rows:
+            self._journal.append({"run_steps": rows})
 
     def spent(self, rows: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
         """Keeps rows of `spend` that are of this plan's steps, in place of earlier ones; the other rows."""
@@ -56,6 +69,7 @@ class RunRecord:
 
     def close(self, outcome: str) -> None:
         """outcome: finished, failed, spent or interrupted."""
+        self._write_kept()
         self._append(outcome, now())
         self._journal.close()
 

@@ -25,6 +25,7 @@ from hbench.store.tables import TABLES
 
 MAIN, TEXTS = "hbench.duckdb", "texts.duckdb"
 BATCH = 500  # steps a transaction: readers wait for one at most
+ALONE = 4000  # the same in files that nobody reads yet: rows by the hundred thousand go past the journal, at 2/3 of the time
 COPY_EVERY_S, COPY_SHARE = 30.0, 20.0  # a copy costs the whole file: at most one every max(30 s, 20 x the last one)
 _PATIENCE_S = 0.3  # most readers are gone by then
 
@@ -102,8 +103,9 @@ class _Folding:
             pass  # readable
         with self._main.opened(read_only=not self._main.replacement, patience_s=_PATIENCE_S) as database:
             pending = self._look(database)
-        for start in range(0, len(pending.steps), BATCH):
-            self._fold_steps(pending.steps[start : start + BATCH])
+        batch = ALONE if self._main.replacement and self._texts.replacement else BATCH
+        for start in range(0, len(pending.steps), batch):
+            self._fold_steps(pending.steps[start : start + batch])
         if pending:
             self._fold_rest(pending)
         replaced = self._main.replacement or self._texts.replacement

@@ -15,6 +15,8 @@ from typing import Any
 
 from hbench.store.parquet import CONFIG, silent
 
+# Readers wait while rows are put in: that is soon over, and within bounded memory.
+_WRITING = {"threads": str(min(4, os.cpu_count() or 1)), "memory_limit": "2GB"}
 _BROKEN = ("valid duckdb", "corrupt", "checksum", "version number", "wal file", "serializ", "read enough bytes")
 
 
@@ -121,7 +123,8 @@ def connect(file: DatabaseFile, read_only: bool, patience_s: float) -> Any:
     patience_ends = time.monotonic() + patience_s
     while True:
         try:
-            return silent(duckdb.connect(str(file.work), read_only=read_only, config=CONFIG))
+            config = CONFIG | ({} if read_only else _WRITING)
+            return silent(duckdb.connect(str(file.work), read_only=read_only, config=config))
         except duckdb.Error as error:
             if not is_held(error):
                 raise (Broken(file, error) if is_broken(error) else error) from error

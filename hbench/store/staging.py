@@ -119,14 +119,17 @@ def _statements(table: Table, source: str, owners: list[str]) -> Iterator[str]:
     name, key = f'"{table.name}"', ", ".join(f'"{k}"' for k in table.key)
     same = " and ".join(f'{name}."{k}" = new."{k}"' for k in table.key)
     if table.sort == "shared":
-        once = f"select * from ({source}) qualify row_number() over (partition by {key}) = 1"
-        source = f"select * from ({once}) as new where not exists (select 1 from {name} where {same})"
+        # A table of its own, so that its size is known: a few new rows are then looked up among millions, not the reverse.
+        yield f"create or replace temp table fresh as select * from ({source}) qualify row_number() over (partition by {key}) = 1"
+        source = f"select * from fresh as new where not exists (select 1 from {name} where {same})"
     elif table.sort == "owned":
         listed = ", ".join("'" + owner.replace("'", "''") + "'" for owner in owners)
         yield f'delete from {name} where "{table.key[0]}" in ({listed})'
     elif table.sort == "run" or table.name == "folded":
         yield f"delete from {name} using ({source}) as new where {same}"
     yield f"insert into {name} {source}"
+    if table.sort == "shared":
+        yield "drop table fresh"
 
 
 def _steps_row(record: Mapping[str, Json]) -> dict[str, Json]:

@@ -9,7 +9,7 @@ from hbench.core.digest import text_digest
 from hbench.store.artifacts import Store
 from hbench.store.database import fold
 from hbench.store.query import query
-from tests.store.made import SPEC, contents, key, label, plan, put, put_run, rollout, rollouts
+from tests.store.made import RUN, SPEC, contents, key, label, plan, put, put_run, rollout, rollouts
 from tests.where import cases
 
 
@@ -127,6 +127,31 @@ def test_the_ledger_tells_reuse_from_spend_and_counts_a_shared_step_once_an_arm(
     ]
 
 
+def spent(step, run=RUN, role="solver", **counts):
+    """A row of `spend`."""
+    return {"run_id": run, "step_id": step, "step_key": key(step), "role": role, "model": "m", **counts}
+
+
+def test_the_ledger_tells_what_all_runs_spent_on_a_step_also_those_that_did_not_finish(store):
+    """A resumed step finds the replies that a killed run had paid for: its events say reused, and yet they were paid."""
+    put(store, "e", {table: rollout(1)[table] + rollout(2, reused=True)[table] for table in rollout(1)})
+    used = {"prompt_tokens": 10, "completion_tokens": 5, "seconds": 1.0}
+    for run, outcome, rows in (
+        ("killed", None, [spent("e", "killed", calls=1, cost=0.5, **used)]),
+        (RUN, "finished", [spent("e", calls=1, cost=0.25, reused_calls=1, reused_tokens=15, **used)]),
+    ):
+        put_run(store, ["e"], run=run, outcome=outcome)
+        with store.open_run(run) as journal:
+            journal.append({"spend": [{**rows[0], "calls": 0}]})
+            journal.append({"spend": rows})  # what is told later counts
+    store.put_plan(SPEC, plan({"e": [label("feedback", round=0), label("held_out_seed", arm="b")]}))
+    assert fold(store.folder).messages == ()
+    found = query(store.folder, "select arm, role, calls, prompt_tokens, cost, reused_calls, reused_tokens from ledger order by all")
+    assert found.rows == [("a", "solver", 2, 20, 0.75, 1, 15), ("b", "solver", 2, 20, 0.75, 1, 15)]
+    each = query(store.folder, "select run_id, arm, round, calls, cost from run_spend order by all")
+    assert each.rows == [("killed", "a", 0, 1, 0.5), ("killed", "b", None, 1, 0.5), (RUN, "a", 0, 1, 0.25), (RUN, "b", None, 1, 0.25)]
+
+
 def test_the_review_rate_is_replaced_turns_of_all_turns(store):
     assert put(store, "none") and fold(store.folder) and query(store.folder, "from review_rate").rows == []
     row = {"domain": "files", "turns": 4}
@@ -146,6 +171,8 @@ LINKS = {
     "run_steps -> runs": "select count(*) from run_steps join runs using (run_id)",
     "run_steps -> plan_steps": "select count(*) from run_steps join runs using (run_id) "
     "join plan_steps using (spec_digest, step_id)",
+    "spend -> run_steps": "select count(*) from spend join run_steps using (run_id, step_id)",
+    "races -> steps": "select count(*) from races join steps using (step_key)",
     "run_steps -> steps": "select count(*) from run_steps join steps using (step_key)",
     "models -> steps": "select count(*) from models join steps using (step_key)",
     "split_questions -> questions": "select count(*) from split_questions join questions using (question_id)",
@@ -209,6 +236,7 @@ def linked(tmp_path_factory):
         "bank_components": [{"path": "memory.md", "action": "added"}],
         "behaviours": [{"question_id": "q1", "pattern": "reads", "shown": True}],
         "benchmark_scores": [{"benchmark": "b", "metric": "m", "value": 1.0}],
+        "races": [{"slot": 0, "candidate": 0, "harness_id": "h"}],
     }
     one = rollout(1)
     one["rollouts"][0]["output_digest"] = said
@@ -219,6 +247,8 @@ def linked(tmp_path_factory):
     labels["plan_edges"] = [{"spec_digest": SPEC, "step_id": "a", "input": "questions", "from_step_id": "a"}]
     store.put_plan(SPEC, labels)
     put_run(store, ["a"])
+    with store.open_run(RUN) as journal:
+        journal.append({"spend": [spent("a", calls=1)]})
     assert fold(store.folder).messages == ()
     return store
 
