@@ -11,10 +11,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from hbench.core.failure import StepError
+from hbench.core.failure import HbenchError, StepError
 from hbench.core.output import Artifact
 from hbench.runtime.local import ReadyStep, in_thread
 from hbench.runtime.loop import Interrupted
+from hbench.runtime.model_servers import shares
 from hbench.runtime.progress import Told
 from hbench.runtime.ray_batches import MOST_LOST, lost_errors
 from hbench.runtime.ray_cluster import RayNodes, connect
@@ -27,6 +28,7 @@ class OnRay:
 
     def __init__(self, store: Any, services: Any, block: Any):
         """services: RunServices. block: the RayBlock. Raises HbenchError."""
+        _check_no_turns(services.machine)
         self._services, self._progress = services, services.progress
         self._disconnect = connect(block.address)
         self._proof = _proof(store.folder)
@@ -36,6 +38,7 @@ class OnRay:
 
     def start(self, ready: ReadyStep) -> Future:
         """What `run_step` gives or raises."""
+        self._services.servers.forgive()
         if "checkpoint" in ready.inputs:
             for known, _ in [*self._services.machine.models.values()]:
                 self._services.also_serve(trained(known, ready.inputs))
@@ -81,6 +84,13 @@ class OnRay:
                 return told
             self._progress.take_over(told)
         raise Interrupted  # a step that was stopped tells nothing more
+
+
+def _check_no_turns(machine: Any) -> None:
+    """Raises HbenchError for models that take turns on this machine's device: steps elsewhere could not wait for them."""
+    for ref, settings in machine.models.values():
+        if shares(settings.get("serve") or {}):
+            raise HbenchError(f"machine.models.{ref.name}.serve.hand_over: models take no turns under executor ray; leave it at never")
 
 
 def _proof(results: Path) -> Path:

@@ -71,7 +71,12 @@ class Node:
 
     async def batch(self, key: str, player: bytes, todo: Todo) -> AsyncIterator[Any]:
         """Each rollout as it ends; at last None."""
-        services, made, left = self._opened(), asyncio.Queue(), Left(asyncio.get_running_loop())
+        try:
+            services = self._opened()
+        except HbenchError as trouble:
+            yield trouble
+            return
+        made, left = asyncio.Queue(), Left(asyncio.get_running_loop())
         with services.paying(key):
             ended = in_thread(services.play_here, pickle.loads(player), todo, left.telling(made), key)
             ended.add_done_callback(lambda _: left.telling(made)(None))
