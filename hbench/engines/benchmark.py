@@ -88,7 +88,7 @@ def evaluate(lm: Any, loaded: Mapping[str, Any], job: BenchmarkJob, cache: Path)
             apply_chat_template=job.chat,
             fewshot_as_multiturn=job.chat,
         )
-    except (ValueError, NotImplementedError) as wrong:  # a task and a model that do not go together
+    except (ValueError, NotImplementedError, OSError) as wrong:  # a task and a model that do not go together; a lost server
         raise HbenchError(f"lm-eval: {str(wrong).splitlines()[0]}") from wrong
     documents = {name: count["effective"] for name, count in made["n-samples"].items()}
     return Benchmarked(_rows({**made["results"], **made.get("groups", {})}), documents, _empty(loaded["tasks"].values()))
