@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from collections import ChainMap
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -67,7 +68,7 @@ class RunServices:
         self._told: set[Any] = set()
         self._server: Any = None
         self._served_at: str | None = None
-        self._served = {name: ref for name, (ref, _) in machine.models.items()}
+        self._served: dict[str, ModelRef] = {}
         self._children: set[Any] = set()
         self.servers = ModelServers(machine, self.check, progress.say)
         self.device = Device(self.check, self.servers.hand_over)
@@ -146,11 +147,11 @@ class RunServices:
         from hbench.runtime.serve_models import ModelServer
 
         def asked(key: str, name: str, role: str) -> LM:
-            return self.paid(key).lm(self._served[name], role)
+            return self.paid(key).lm(self._served.get(name) or self.machine.models[name][0], role)
 
         with self._lock:
             if self._served_at is None:
-                self._server = ModelServer(asked, self._served, self.host)
+                self._server = ModelServer(asked, ChainMap(self._served, self.machine.models), self.host)
                 self._served_at = self._loop.run(self._server.start())
             return f"{self._served_at}/{key}"
 

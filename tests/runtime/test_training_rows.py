@@ -59,7 +59,7 @@ def job_file(stage, solver, tmp_path):
     machine = Machine(stage.folder / "results", stage.services.machine.models, training=training)
     model = model_ref({"role": "proposer", "identity": {"weights": "tiny"}, "sampling": {}})
     job = TrainingJob("grpo", model, RECIPE, 1, prompts=[], reward=reward(solver))
-    write_job(tmp_path / "job.json", job, machine, stage.services.serve())
+    write_job(tmp_path / "job.json", job, machine, stage.services.serve("step"))
     return tmp_path / "job.json"
 
 
@@ -157,15 +157,15 @@ def test_no_step_waits_for_a_straggler_beyond_its_limit(job_file):
     assert {row.get("trouble") for row in table(job_file.parent, "completions")} == {None, "no end within 2 s"}
 
 
-def test_the_ranks_share_the_limits_of_a_server(tmp_path):
-    """Twice as many processes must not ask twice as much of it."""
+def test_the_ranks_ask_the_driver_for_every_model(tmp_path):
+    """One process keeps the limits of a server and of the budget; the key to the server is nobody else's."""
     model = model_ref({"role": "solver", "identity": {"weights": "m"}, "sampling": {}})
-    reach = {"base_url": "http://127.0.0.1:9/v1", "max_in_flight": 64, "requests_per_minute": 100, "api_key_env": "KEY"}
+    reach = {"base_url": "http://127.0.0.1:9/v1", "requests_per_minute": 100, "api_key_env": "KEY"}
     machine = Machine(tmp_path, {model.digest: (model, reach)}, in_flight=64, training=TrainingBlock(processes=4).to_json())
-    write_job(tmp_path / "job.json", TrainingJob("grpo", model, RECIPE, 1), machine, None)
+    write_job(tmp_path / "job.json", TrainingJob("grpo", model, RECIPE, 1), machine, "http://127.0.0.1:8/secret/key")
     found = read_job(tmp_path / "job.json").machine
     assert found.in_flight == 16
-    assert found.models[model.digest][1] == {**reach, "max_in_flight": 16, "requests_per_minute": 25}
+    assert found.models[model.digest][1] == {SERVED: "http://127.0.0.1:8/secret/key"}
 
 
 def test_a_job_is_read_as_it_was_written(tmp_path):

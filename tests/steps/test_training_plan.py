@@ -5,6 +5,7 @@ import pytest
 from hbench.core.training import Response, Trained
 from hbench.plan import compile
 from hbench.runtime.execute import Execution
+from hbench.runtime.local import Here
 from hbench.runtime.progress import Progress
 from hbench.runtime.run import machine_of
 from hbench.runtime.services import RunServices, StepServices
@@ -72,7 +73,7 @@ def ran(tmp_path_factory):
         plan, store, heard = compile(spec), Store("results"), []
         services = RunServices(machine_of([spec], store.folder), Progress(quiet=True))
         try:
-            Execution([plan], store, services, Progress(quiet=True), heard.append).run()
+            Execution([plan], store, Here(store, services), Progress(quiet=True), heard.append, 16).run()
         finally:
             services.close()
         assert [one.error for one in heard if one.status not in ("ran", "cached")] == []
