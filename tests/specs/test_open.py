@@ -49,3 +49,5 @@ def test_each_ablation_of_feedback_changes_the_report_alone():
     found = arms("open/feedback_ablation")
     for arm in ("gold", "documents", "binary", "trace", "score"):
         assert differing(found["all"], found[arm]) == {"report"}
+        changed = differing(found["all"]["report"], found[arm]["report"])
+        assert changed and all(name.startswith("show_") or name == "scores_only" for name in changed)

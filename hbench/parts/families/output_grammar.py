@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, Literal
 
-from pydantic import Field, SerializeAsAny, field_validator, model_validator
+from pydantic import Field, SerializeAsAny, model_validator
 
 from hbench.core.digest import Json
 from hbench.core.question import Question
-from hbench.parts.part import Part, build
+from hbench.parts.part import Part, build, kinds
 
 # form -> (what a question adds, how a right answer is written)
 FORMS = {
@@ -32,22 +32,17 @@ class OutputGrammar(Part):
     family: SerializeAsAny[Part] = Field(description="the family whose questions are asked: a block with its kind")
     form: Literal["json", "boxed", "named"] = Field("json", description="how answers must be written")
 
-    @field_validator("family", mode="before")
-    @classmethod
-    def _built(cls, block: Any) -> Any:
-        if isinstance(block, dict) and "kind" in block:
-            try:
-                return build("families", block)
-            except KeyError:
-                raise ValueError(f"there is no kind of family '{block['kind']}'") from None
-        return block
-
     @model_validator(mode="before")
     @classmethod
-    def _named(cls, values: Any) -> Any:
-        inner = values.get("family") if isinstance(values, dict) else None
-        inner = inner.name if isinstance(inner, Part) else inner.get("name") if isinstance(inner, dict) else None
-        return {**values, "name": f"{inner}_{values.get('form', 'json')}"} if inner and not values.get("name") else values
+    def _built_and_named(cls, values: Any) -> Any:
+        block = values.get("family") if isinstance(values, dict) else None
+        if isinstance(block, dict) and "kind" in block:
+            if block["kind"] not in kinds("families"):
+                raise ValueError(f"there is no kind of family '{block['kind']}'")
+            values = {**values, "family": build("families", block)}
+        if isinstance(inner := values.get("family"), Part) and not values.get("name"):
+            values = {**values, "name": f"{inner.name}_{values.get('form', 'json')}"}
+        return values
 
     @model_validator(mode="after")
     def _has_no_documents(self) -> "OutputGrammar":
