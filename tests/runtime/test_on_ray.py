@@ -10,7 +10,7 @@ import pytest
 
 from hbench.core.failure import StepError
 from hbench.runtime.ray_node import _enter
-from tests.runtime.test_kill import table_rows
+from tests.runtime.test_kill import EMBEDDED, table_rows
 from tests.world import SPEC, World, make_world
 
 LONG = SPEC.replace("evaluation: 6", "evaluation: 40")
@@ -84,6 +84,18 @@ def test_a_machine_that_is_killed_costs_only_the_rollouts_it_had_not_finished(cl
     again = asked(world) - asked(world, "alone")
     print(f"\nasked again after the kill: {again} of {asked(world)}")
     assert again <= 2 * 8 * 2, "at most two calls of each rollout that the lost machine had in flight, in batches or steps"
+
+
+@pytest.mark.long
+def test_the_embedded_model_makes_the_same_steps_and_as_many_rows(cluster, tmp_path):
+    """The driver holds it; the machines ask there, and load nothing."""
+    world = make_world(tmp_path, EMBEDDED.replace("evaluation: 30", "evaluation: 8"))
+    world.hbench("run", "specs/toy.yaml", "--results", "alone", timeout=400)
+    world.hbench("run", "specs/toy.yaml", *ON_RAY, timeout=400)
+    ours, theirs = tables(world, "results"), tables(world, "alone")
+    assert {name: len(rows) for name, rows in ours.items()} == {name: len(rows) for name, rows in theirs.items()}
+    kinds = "select kind, count(*) as n from steps group by all order by all"
+    assert world.sql(kinds) == world.sql(kinds, "alone")
 
 
 @pytest.mark.long
