@@ -2,7 +2,7 @@
 
 import os
 
-pytest_plugins = ("tests.suites",)
+pytest_plugins = ("tests.suites", "tests.shared_cases")
 
 os.environ.pop("HBENCH_PARTS", None)
 os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
