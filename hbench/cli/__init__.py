@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from hbench.cli import about, authoring, compare, exhibits, lm_eval, published, results, specs, trace, view
+from hbench.cli import about, authoring, compare, exhibits, lm_eval, published, results, specs, trace, upkeep, view
 
 os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")  # we use none, and looking for them takes 30 ms
 
@@ -56,6 +56,7 @@ for command in (
     trace.trace,
     trace.diff,
     published.export,
+    upkeep.verify,
     specs.schema,
     about.kinds,
     about.tables,

@@ -63,16 +63,26 @@ def move_files(files: Mapping[str, Path], folder: Path) -> dict[str, str]:
             raise StepError(f"cannot keep the file {name!r}: {source} is not there, or the name leads outside")
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.move(source, target)
-        digests[name] = _digest_tree(target)
+        digests[name] = _kept_digest(target)
     return digests
 
 
-def _digest_tree(path: Path) -> str:
-    """The digest of a file or a folder, which is on disk when this returns."""
-    files = [path] if path.is_file() else [p for p in path.rglob("*") if p.is_file()]
-    for file in files:
-        sync(file)
+def file_digests(folder: Path) -> dict[str, str]:
+    """What `move_files` gave for the files that are in `folder` now."""
+    held = folder / "files"
+    return {entry.name: tree_digest(entry) for entry in held.iterdir()} if held.is_dir() else {}
+
+
+def tree_digest(path: Path) -> str:
+    """64 hex digits of a file, or of a folder with all that is in it."""
     return file_digest(path) if path.is_file() else folder_digest(path, without=())
+
+
+def _kept_digest(path: Path) -> str:
+    """The same; it is on disk when this returns."""
+    for file in [path] if path.is_file() else (p for p in path.rglob("*") if p.is_file()):
+        sync(file)
+    return tree_digest(path)
 
 
 def clear(folder: Path, only: Container[str] = (), keep: Container[str] = ()) -> None:

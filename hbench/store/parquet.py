@@ -2,14 +2,16 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from hbench.store.table import Table
 from hbench.store.tables import TABLES
 
+READ_AT_ONCE = 2048  # rows
 CONFIG = {"autoinstall_known_extensions": "false", "autoload_known_extensions": "false", "threads": "1"}
 
 
@@ -48,16 +50,28 @@ def write_parquet(table: str, step_key: str, lines: Lines, target: Path) -> None
 
 
 def read_parquet(table: str, file: Path) -> list[dict]:
-    """The rows of `file` as they were written: without `step_key`, JSON columns decoded."""
+    """The rows of `file` as they were written: without `step_key`, JSON columns decoded. A column that it lacks is None."""
+    return list(parquet_rows(table, file))
+
+
+def parquet_rows(table: str, file: Path) -> Iterator[dict]:
+    """The same, few of them in memory at once."""
     columns = TABLES[table].written
+    decoded = [c.name for c in columns if c.type == "JSON"]
     with memory() as database:
         names = ", ".join(f'"{c.name}"' for c in columns)
-        found = database.execute(f"select {names} from read_parquet('{quoted(file)}')").fetchall()
-    rows = [dict(zip([c.name for c in columns], row)) for row in found]
-    for column in (c.name for c in columns if c.type == "JSON"):
-        for row in rows:
-            row[column] = None if row[column] is None else json.loads(row[column])
-    return rows
+        found = database.execute(f"select {names} from {by_name_sql(TABLES[table], [file])}")
+        while some := found.fetchmany(READ_AT_ONCE):
+            for values in some:
+                row = dict(zip([c.name for c in columns], values))
+                yield row | {name: json.loads(row[name]) for name in decoded if row[name] is not None}
+
+
+def by_name_sql(table: Table, files: Sequence[Path]) -> str:
+    """What reads `files`, also those of an older hbench: a column of `table` that one lacks is NULL in its rows."""
+    columns = ", ".join(f'null::{c.type} as "{c.name}"' for c in table.columns)
+    listed = ", ".join(f"'{quoted(file)}'" for file in files)
+    return f"(select {columns} where false union all by name select * from read_parquet([{listed}], union_by_name = true))"
 
 
 def memory(settings: Mapping[str, str] = MappingProxyType({})) -> Any:

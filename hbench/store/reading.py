@@ -12,7 +12,7 @@ from hbench.core.output import Artifact
 from hbench.store.packing import parquet_file
 from hbench.store.parquet import read_parquet
 from hbench.store.rows import whole
-from hbench.store.tables import SCHEMA
+from hbench.store.tables import OLDEST, SCHEMA
 
 PIECE = 1 << 16  # bytes read at once: more than nearly every first line has
 
@@ -40,12 +40,17 @@ def read_record(folder: Path, rows: bool = False) -> dict[str, Json] | None:
         os.close(handle)
     try:
         record = json.loads(text if rows else text.removesuffix(b",") + b"}")
-        newer = record["schema"] > SCHEMA
+        age = age_of(record["schema"])
     except (ValueError, KeyError, TypeError) as broken:
         raise StepError(f"{folder}/step.json is broken ({broken}); remove the folder to run its step again") from None
-    if newer:
-        raise StepError(f"{folder} was written by a newer hbench; use that one, or another results folder")
+    if age:
+        raise StepError(f"{folder} was written by {age} hbench; use that one, or another results folder")
     return record
+
+
+def age_of(schema: int) -> str:
+    """"a newer" or "an older" for what this hbench cannot read, "" for what it can. Raises TypeError for no number."""
+    return "a newer" if schema > SCHEMA else "an older" if schema < OLDEST else ""
 
 
 def _first_line(handle: int) -> bytes:

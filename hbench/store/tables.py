@@ -8,6 +8,7 @@ from hbench.store.tables_training import TRAINING
 from hbench.store.views import views
 
 SCHEMA = 1  # raised when step.json or a table changes in a way that older code cannot read
+OLDEST = 1  # the oldest that is still read; a column that was added since is NULL in its rows
 
 _ALL = (
     table("specs", "owned", "spec_digest", "One validated experiment description.", """
