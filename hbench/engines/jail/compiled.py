@@ -6,7 +6,7 @@ from collections import OrderedDict
 from hbench.core.digest import Json
 from hbench.core.limits import Limits
 from hbench.engines.jail.channel import BadMessage, Channel
-from hbench.engines.jail.zygote import Zygote, ZygoteDied
+from hbench.engines.jail.zygote import Zygote
 
 _KEPT = 64  # harnesses
 
@@ -29,7 +29,7 @@ class Compiled:
         self._known.move_to_end(source)
         try:
             return await asyncio.shield(self._known[source])
-        except ZygoteDied:
+        except Exception:  # it was no word on the source: who comes next tries anew
             self._known.pop(source, None)
             raise
 

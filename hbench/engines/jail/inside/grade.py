@@ -23,23 +23,29 @@ def preload() -> None:
 
 
 def prepare(channel: int) -> None:
-    """Builds the family or domain of the block, and grades nothing once so that its libraries are loaded before any fork."""
+    """Builds the family or domain that is asked for. Whatever becomes of it, the zygote lives on."""
+    try:
+        wire.send(channel, _prepared(wire.receive(channel)))
+    except (OSError, EOFError):
+        pass  # the driver no longer waits for it
+
+
+def _prepared(request: dict) -> dict:
+    """Grades nothing once, so that libraries are loaded before any fork. `{"own_process_per_answer": bool}` or `{"error": …}`."""
     from hbench.core.question import Question
     from hbench.parts import part
 
-    request = wire.receive(channel)
-    name, sort = request["grader"], request["sort"]
     try:
+        name, sort = request["grader"], request["sort"]
         if name not in _graders:
             grader = part.build(sort, request["block"])
             _warm(sort, grader, Question.from_json(request["question"]))
             _graders[name] = (sort, grader)
             gc.collect()
             gc.freeze()  # a fork that collects would copy all of the libraries' pages
-        reply = {"own_process_per_answer": bool(getattr(_graders[name][1], "own_process_per_answer", True))}
+        return {"own_process_per_answer": bool(getattr(_graders[name][1], "own_process_per_answer", True))}
     except BaseException as trouble:
-        reply = {"error": f"{type(trouble).__name__}: {trouble}"[:2000]}
-    wire.send(channel, reply)
+        return {"error": f"{type(trouble).__name__}: {trouble}"[:2000]}
 
 
 def _warm(sort: str, grader, question) -> None:
