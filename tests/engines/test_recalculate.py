@@ -101,6 +101,7 @@ SPOILT = {
 
 
 @pytest.mark.parametrize("what", SPOILT)
+@pytest.mark.attack
 def test_what_takes_libreoffice_over_costs_its_own_workbook_alone(what, stand_in, tmp_path, monkeypatch):
     """Time and files are limited, and links are not followed. A sound workbook, the only long one, is still made."""
     monkeypatch.setattr(recalculate, "_CPU_S", 0)
@@ -119,6 +120,7 @@ PROBES = {
 
 
 @pytest.mark.parametrize("what", PROBES)
+@pytest.mark.attack
 def test_what_runs_in_its_place_sees_nothing_of_the_machine(what, tmp_path, monkeypatch):
     (tmp_path / "secret").write_text("canary")
     monkeypatch.setenv("HBENCH_TEST_KEY", "canary")
@@ -134,6 +136,7 @@ def test_what_runs_in_its_place_sees_nothing_of_the_machine(what, tmp_path, monk
     assert "canary" in outside.stdout and "canary" not in inside.stdout + inside.stderr
 
 
+@pytest.mark.attack
 def test_what_runs_in_its_place_has_no_network_and_no_rights(tmp_path):
     """It reaches no server of this machine, which the same program reaches from outside."""
     with socket.create_server(("127.0.0.1", 0)) as server:

@@ -118,6 +118,7 @@ def test_a_file_of_the_students_own_is_no_recalculated_copy():
     assert not any(name.startswith(FOLDER) for name in build("domains", BLOCK).collected(question()))
 
 
+@pytest.mark.attack
 def test_an_archive_that_would_fill_the_grader_costs_its_own_case():
     bomb = BytesIO()
     with ZipFile(bomb, "w", ZIP_DEFLATED) as archive:

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 import yaml
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -87,11 +88,13 @@ def test_what_is_laid_on_last_holds_and_the_rest_stays(below, above):
             assert laid[key] == value
 
 
+@pytest.mark.attack
 def test_deep_nesting_is_a_problem_and_not_a_crash():
     assert parse("a: " + "[" * 20000, Path("mine.yaml")).problems
     assert parse("a: " + "[" * 2000 + "]" * 2000, Path("mine.yaml")).problems
 
 
+@pytest.mark.attack
 def test_aliases_and_merge_keys_are_refused():
     bomb = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n"
     assert [str(p) for p in parse(bomb, Path("mine.yaml")).problems][0] == (
@@ -101,6 +104,7 @@ def test_aliases_and_merge_keys_are_refused():
     assert parse("a: &a {b: *a}\n", Path("mine.yaml")).problems
 
 
+@pytest.mark.attack
 def test_a_file_that_is_not_utf8_is_refused(tmp_path):
     from hbench.spec.source import read
 

@@ -57,6 +57,7 @@ def test_an_arm_without_rounds_has_an_empty_tree(told_folder):
 
 
 @pytest.mark.parametrize("name", ["propose", "propose_1"])
+@pytest.mark.attack
 def test_the_page_shows_hostile_words_as_text(told_page, name):
     told = told_page.get(f"/candidates/{key(name)}/0")
     assert told.status == 200

@@ -46,6 +46,7 @@ def test_its_figure_and_files_are_served(toy_page):
 
 
 @pytest.mark.parametrize("path", ["/exhibits/nobody", "/exhibits/../runs", "/exhibits/qa_rounds/other.svg", "/exhibits/%2e%2e"])
+@pytest.mark.attack
 def test_what_is_no_exhibit_and_none_of_its_files_is_not_there(toy_page, path):
     assert toy_page.get(path).status == 404
 

@@ -95,6 +95,7 @@ def test_what_is_not_there_is_told_with_its_name(toy_page):
         assert answer.status == 404 and ("nobody" in answer.text or "nowhere" in answer.text)
 
 
+@pytest.mark.attack
 def test_names_with_markup_are_shown_as_text(tmp_path):
     store = Store(tmp_path)
     made.put(store, "a", made.rollouts([1.0]))

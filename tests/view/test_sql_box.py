@@ -43,6 +43,8 @@ def trouble(folder: Path, query: str, most: Most = MOST) -> str:
         "select 1; select text from texts limit 1",
     ],
 )
+@pytest.mark.attack
+@pytest.mark.control
 def test_what_only_reads_is_answered(toy, query):
     assert asked(toy, query)
 
@@ -81,6 +83,7 @@ def test_what_only_reads_is_answered(toy, query):
         "-- select\ndelete from runs",
     ],
 )
+@pytest.mark.attack
 def test_what_writes_or_changes_settings_is_refused(toy, tmp_path, query):
     file = tmp_path / "mine"
     assert "is refused: this box only reads" in trouble(toy, query.format(file=file))
@@ -104,6 +107,7 @@ def test_what_writes_or_changes_settings_is_refused(toy, tmp_path, query):
         "with x as (insert into runs select * from runs returning 1) select * from x",
     ],
 )
+@pytest.mark.attack
 def test_no_file_is_reached_and_no_row_is_slipped_in(toy, tmp_path, query):
     file = tmp_path / "secret.csv"
     file.write_text("told\nsecret\n")
@@ -119,6 +123,7 @@ def test_a_bundle_is_read_in_the_same_way_and_its_files_stay_as_they_are(bundle)
 
 
 @pytest.mark.slow
+@pytest.mark.attack
 def test_a_cross_join_that_would_run_for_ever_is_stopped(toy):
     began = time.monotonic()
     forever = "select count(*) from range(1000000) a, range(1000000) b, range(1000000) c"
@@ -129,10 +134,12 @@ def test_a_cross_join_that_would_run_for_ever_is_stopped(toy):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("query", ["select len(range(2000000000))", "select list(a.range) from range(1000000000) a"])
+@pytest.mark.attack
 def test_a_query_that_wants_all_the_memory_gets_none_of_it(toy, query):
     assert "emory" in (told := trouble(toy, query)) or "was stopped" in told
 
 
+@pytest.mark.attack
 def test_of_a_huge_result_the_first_rows_are_read_and_no_more(toy):
     answer = ask(toy, "select range, repeat('x', 1000) from range(100000000)", Most(50, 1_000_000))
     assert len(answer.rows) == 50 and answer.more
@@ -150,6 +157,7 @@ def test_faulty_sql_is_told_with_its_place(toy_page):
     assert answer.status == 200 and "Referenced column" in answer.text and "LINE 1" in answer.text
 
 
+@pytest.mark.attack
 def test_the_page_shows_markup_and_control_characters_of_a_result_as_text(toy_page):
     answer = toy_page.sql("select '<script>alert(1)</script>' || chr(27) || '[31mred' || chr(8238) as \"<b>\"")
     assert "<script>alert" not in answer.text and "&lt;script&gt;alert(1)&lt;/script&gt;⟨ESC⟩[31mred⟨U+202E⟩" in answer.text
@@ -185,6 +193,7 @@ def test_a_query_is_saved_shown_and_forgotten(toy_page, toy):
 
 
 @pytest.mark.parametrize("name", ["../mine", "/tmp/mine", "", ".", "a/b", "a\\b", "x" * 61, "a\nb", "a\0b"])
+@pytest.mark.attack
 def test_a_name_that_is_none_is_refused(toy_page, toy, name):
     assert toy_page.post("/sql/saved", name=name, q="select 1").status == 400
     assert not list((toy / "queries").glob("*")) if (toy / "queries").exists() else True

@@ -118,6 +118,7 @@ def test_a_long_text_is_cut_and_full_shows_all_of_it(reading):
 
 
 @pytest.mark.parametrize("name", ["propose", "propose_1", "score", "act"])
+@pytest.mark.attack
 def test_control_characters_are_shown_as_signs(reading, name):
     for word in (
         key(name),
@@ -128,6 +129,7 @@ def test_control_characters_are_shown_as_signs(reading, name):
     assert SHOWN in said(reading, f"{key('score')[:8]}/{ASKED[:8]}")
 
 
+@pytest.mark.attack
 def test_colours_of_the_terminal_are_the_only_codes(reading):
     told = said(reading, f"{key('act')}/{JOB}", terminal=True)
     assert "\x1b[" in told and "\x1b]" not in told and "\x07" not in told and "⟨ESC⟩[31mred" in told

@@ -50,6 +50,7 @@ def test_pieces_hold_the_whole_text_whatever_the_spans():
     assert cut_at("", [(0, 1)]) == ()
 
 
+@pytest.mark.attack
 def test_the_page_shows_hostile_words_as_text(told_page):
     told = told_page.get(f"/trajectories/{key('act')}/{JOB}/0")
     assert told.status == 200

@@ -18,5 +18,6 @@ from hbench.view.visible import visible
         ("äß 漢字 😀 é", "äß 漢字 😀 é"),
     ],
 )
+@pytest.mark.attack
 def test_control_characters_become_signs_and_all_else_stays(written, shown):
     assert visible(written) == shown

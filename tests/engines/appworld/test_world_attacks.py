@@ -2,12 +2,14 @@
 
 import json
 
+import pytest
+
 from hbench.engines.appworld import worlds
 from hbench.engines.appworld.world import EVALUATION
 from tests.engines.appworld.home_made import DOMAIN, WITH_ENGINE, first, played, solution
 from tests.engines.jail.lab import loop
 
-pytestmark = WITH_ENGINE
+pytestmark = [WITH_ENGINE, pytest.mark.attack]
 
 
 LOOK = """

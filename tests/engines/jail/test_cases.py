@@ -26,6 +26,7 @@ def alive(seconds: str) -> int:
 
 
 @BOTH
+@pytest.mark.attack
 def test_130_a_timeout_takes_the_grandchildren_along(sandbox):
     """Confined, there is no grandchild to begin with, and trying is the error; unconfined, it dies with its parent."""
     source, expected = case(130)
@@ -37,6 +38,7 @@ def test_130_a_timeout_takes_the_grandchildren_along(sandbox):
 
 
 @pytest.mark.parametrize("sandbox", ["namespaces", "none"])
+@pytest.mark.attack
 def test_130_in_the_python_tool_too(sandbox):
     own_sleep = "62.5"
     flee = "os.setsid()" if sandbox != "none" else "pass"
@@ -47,12 +49,14 @@ def test_130_in_the_python_tool_too(sandbox):
 
 
 @BOTH
+@pytest.mark.attack
 def test_132_exit_inside_run_is_a_failure_and_the_next_question_runs(sandbox):
     outcome, after = run(sandbox, case(132)[0], GOOD)
     assert said(outcome) == ("harness", "exited") and outcome.answer is None and after.completed
 
 
 @BOTH
+@pytest.mark.attack
 def test_135_broken_output_bytes_are_replaced_and_cut(sandbox):
     source, expected = case(135)
     outcome = attack(sandbox, source)

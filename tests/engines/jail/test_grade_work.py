@@ -78,7 +78,10 @@ ATTACKS = {
 
 
 @pytest.mark.parametrize("sandbox", CONFINED)
-def test_a_hostile_file_reaches_nothing_and_breaks_no_other_grading(sandbox, tmp_path):
+@pytest.mark.attack
+def test_a_hostile_file_reaches_nothing_and_breaks_no_other_grading(sandbox, tmp_path, tried):
+    for how in ATTACKS:
+        tried(how)
     works = [running(code.format(str(tmp_path))) for code in ATTACKS.values()]
     *verdicts, after = grade(sandbox, *works, Work("done", {"out.bin": b"42"}))
     assert all(isinstance(verdict, Failure) or verdict["score"] == 0.0 for verdict in verdicts), verdicts
@@ -86,6 +89,8 @@ def test_a_hostile_file_reaches_nothing_and_breaks_no_other_grading(sandbox, tmp
 
 
 @pytest.mark.parametrize("how", ATTACKS)
+@pytest.mark.attack
+@pytest.mark.control
 def test_control_the_file_does_what_it_says(how, tmp_path):
     (verdict,) = grade("none", running(ATTACKS[how].format(str(tmp_path))))
     assert verdict == {"score": 1.0, "said": 1.0}
@@ -95,6 +100,7 @@ def test_control_the_file_does_what_it_says(how, tmp_path):
     ("code", "kind"),
     [("[0 for _ in iter(int, 1)]", "memory timeout"), ("__import__('os').abort()", "crash"), ("b'x' * 10**10", "memory")],
 )
+@pytest.mark.attack
 def test_a_file_that_breaks_its_grading_is_a_failure(code, kind):
     verdict, after = grade("auto", running(code), Work("done", {"out.bin": b"42"}), limits=GradeLimits(5.0, 200))
     assert verdict.boundary == "grader" and verdict.kind in kind and after["score"] == 1.0

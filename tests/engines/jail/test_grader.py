@@ -74,6 +74,7 @@ ATTACKS = {
 
 @CONFINED_ONLY
 @pytest.mark.parametrize("what", ATTACKS)
+@pytest.mark.attack
 def test_an_answer_that_is_an_expression_reaches_nothing(sandbox, what, tmp_path):
     answer = ATTACKS[what][0].format(str(tmp_path / "secret" if what == "read a file" else tmp_path / "made"))
     verdict, after = grade(sandbox, answer, "42")
@@ -82,6 +83,8 @@ def test_an_answer_that_is_an_expression_reaches_nothing(sandbox, what, tmp_path
 
 
 @pytest.mark.parametrize("what", ["run a command", "read a file", "write a file", "connect", "fork"])
+@pytest.mark.attack
+@pytest.mark.control
 def test_control_the_expression_does_what_it_says(what, tmp_path):
     answer = ATTACKS[what][0].format(str(tmp_path / "secret" if what == "read a file" else tmp_path / "made"))
     (verdict,) = grade("none", answer)
@@ -108,6 +111,7 @@ def test_control_the_expression_does_what_it_says(what, tmp_path):
     ],
     ids=lambda value: value[:20].encode("unicode_escape").decode(),
 )
+@pytest.mark.attack
 def test_an_answer_that_breaks_its_grader_breaks_no_other(sandbox, answer, kind):
     verdict, after = grade(sandbox, answer, "42")
     found = verdict.kind if isinstance(verdict, Failure) else "wrong" if verdict == {"score": 0.0} else verdict
@@ -118,6 +122,7 @@ def test_an_answer_that_breaks_its_grader_breaks_no_other(sandbox, answer, kind)
     "how",
     ["float('nan')", "1.1", "-0.1", "'x'", "None"],
 )
+@pytest.mark.attack
 def test_what_is_no_grade_in_0_1_is_a_crash_of_the_grader(how):
     for said in (f"{{'score': {how}}}", "{}", "3", "None"):
         (verdict,) = grade("auto", "x", how=said)
@@ -143,6 +148,7 @@ def test_a_family_that_cannot_be_made_is_an_error_of_the_step(block):
         grade("auto", "42", **block)
 
 
+@pytest.mark.attack
 def test_the_grader_has_no_key(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "canary")
     (verdict,) = grade("auto", "x", how="{'score': float('canary' in repr(dict(__import__('os').environ)))}")

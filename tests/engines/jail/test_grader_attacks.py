@@ -11,7 +11,7 @@ from hbench.core.failure import Failure
 from hbench.engines.jail import Jails
 from hbench.engines.jail.grade_run import GradeLimits
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.attack]
 LIMITS = GradeLimits(timeout_s=1.0, memory_mb=1024)
 
 
@@ -63,6 +63,7 @@ def test_no_answer_gets_out_of_the_grader_of_any_family(tmp_path):
     assert all(isinstance(verdict, dict) for verdict in after.values()), after
 
 
+@pytest.mark.control
 def test_control_in_the_library_s_own_scorer_the_command_runs(tmp_path):
     """Outside of hbench: what the attacks try is no empty threat."""
     mark = str(tmp_path / "mark")

@@ -14,6 +14,8 @@ from hbench.core.limits import Limits
 from hbench.engines.jail import HarnessJob, Jails
 from tests.engines.jail.lab import CONFINED, GOOD, attack, body, run, said
 
+pytestmark = pytest.mark.attack
+
 CONFINED_ONLY = pytest.mark.parametrize("sandbox", CONFINED)
 
 FORK = body("import os\nif os.fork() == 0:\n    os._exit(0)\nreturn 'forked'")
@@ -30,6 +32,7 @@ def test_no_second_process_and_no_thread(sandbox, source):
 
 
 @pytest.mark.parametrize(("source", "answer"), [(FORK, "forked"), (SPAWN, "ran\n"), (THREAD, "ran")])
+@pytest.mark.control
 def test_control_processes_and_threads_could_be_made(source, answer):
     assert attack("none", source).answer == answer
 
@@ -51,6 +54,7 @@ def test_no_process_outside_can_be_killed(sandbox, stand_in):
     assert stand_in.poll() is None
 
 
+@pytest.mark.control
 def test_control_a_process_outside_could_be_killed(stand_in):
     assert attack("none", KILL, question=str(stand_in.pid)).answer == "killed"
     assert stand_in.wait(5) == -9
@@ -63,6 +67,7 @@ def test_neither_parent_nor_all_nor_self_can_be_killed(sandbox, whom):
     assert said(attack(sandbox, body(f"import os; os.kill({whom}, 9)"))) == ("harness", "error")
 
 
+@pytest.mark.control
 def test_control_the_parent_could_be_killed():
     """The job is run again in a new zygote, kills that too, and then it is an error of the step."""
     with pytest.raises(StepError, match="zygote died"):
@@ -135,6 +140,7 @@ def test_another_question_cannot_be_reached(sandbox, how):
 
 
 @pytest.mark.parametrize("how", SIBLING)
+@pytest.mark.control
 def test_control_another_question_could_be_reached(how):
     assert duel("none", SIBLING[how])[0].answer == "done"
 
@@ -168,6 +174,7 @@ def test_no_socket_is_opened(sandbox, listener):
     assert said(attack(sandbox, CONNECT, question=listener)) == ("harness", "error")
 
 
+@pytest.mark.control
 def test_control_a_socket_could_be_opened(listener):
     assert attack("none", CONNECT, question=listener).answer == "connected"
 
@@ -229,13 +236,18 @@ def call(name: str) -> str:
 
 
 @CONFINED_ONLY
-def test_the_kernel_refuses_every_call_that_is_not_on_the_list(sandbox):
+def test_the_kernel_refuses_every_call_that_is_not_on_the_list(sandbox, tried):
+    for name in CALLS:
+        tried(name)
     outcomes = run(sandbox, *map(call, CALLS), GOOD)
     assert [o.answer for o in outcomes] == [*[str(errno.EPERM)] * len(CALLS), "fine"]
 
 
 @pytest.mark.skipif(os.getuid() != 0, reason="an ordinary user is refused some of them anyway")
-def test_control_the_kernel_would_take_those_calls():
+@pytest.mark.control
+def test_control_the_kernel_would_take_those_calls(tried):
+    for name in CALLS:
+        tried(name)
     outcomes = dict(zip(CALLS, run("none", *map(call, CALLS)), strict=True))
     taken = {name: o.answer for name, o in outcomes.items() if o.answer not in (str(errno.EPERM), str(errno.ENOSYS))}
     assert len(taken) >= len(CALLS) - 6 and outcomes["memfd_create"].answer == "0", outcomes

@@ -23,6 +23,8 @@ READ_FILE = body("return open(question).read()")
 WALK = body(
     """
 import os
+
+pytestmark = pytest.mark.attack
 for folder, _, files in os.walk(question):
     for name in files:
         try:
@@ -51,6 +53,7 @@ def test_the_results_folder_cannot_be_read(sandbox, secret):
     assert not found(attack(sandbox, WALK, question=str(secret)))
 
 
+@pytest.mark.control
 def test_control_the_results_folder_could_be_read(secret):
     assert found(attack("none", READ_FILE, question=str(secret / "rows.jsonl")))
     assert found(attack("none", WALK, question=str(secret)))
@@ -68,6 +71,7 @@ def test_system_files_cannot_be_read(sandbox, path):
     assert outcome.failure is not None or empty_parent
 
 
+@pytest.mark.control
 def test_control_system_files_could_be_read():
     assert attack("none", body("return open('/etc/passwd').read(4)")).answer == "root"
     assert attack("none", body("return open('/proc/self/environ').read(4)")).completed
@@ -83,6 +87,7 @@ def test_no_key_of_the_environment_is_seen(sandbox, monkeypatch):
     assert attack(sandbox, ENVIRONMENT).answer == "{}"
 
 
+@pytest.mark.control
 def test_control_a_plain_child_process_would_see_the_key(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", CANARY)
     code = f"{ENVIRONMENT}\nprint(run('', None))"
@@ -115,6 +120,7 @@ def test_the_gold_in_the_drivers_memory_cannot_be_read(sandbox):
     assert attack(sandbox, DRIVERS_MEMORY, question=f"{os.getpid()} {gold[::-1]}").answer is None
 
 
+@pytest.mark.control
 def test_control_the_gold_in_the_drivers_memory_could_be_read():
     gold = "".join(["gold-", "7a", "31"]) * 3
     assert attack("none", DRIVERS_MEMORY, question=f"{os.getpid()} {gold[::-1]}").answer == "gold: " + gold
@@ -146,6 +152,7 @@ def test_nothing_stays_in_memory_for_the_next_question(sandbox, where):
 
 
 @pytest.mark.parametrize("where", LEAVE_BEHIND)
+@pytest.mark.control
 def test_control_in_one_process_the_next_question_would_see_it(where):
     leave, look = (body(code).replace("run", name, 1) for name, code in zip("ab", LEAVE_BEHIND[where], strict=True))
     code = f"{leave}\n{look}\na(0, 0); print(b(0, 0))"
@@ -172,6 +179,7 @@ def test_no_file_can_be_left_anywhere(sandbox, tmp_path):
     assert outcome.answer == "" and not os.path.exists("/tmp/hbench-left-behind")
 
 
+@pytest.mark.control
 def test_control_a_file_could_be_left(tmp_path):
     look = body("return open(question + '/hbench-left-behind').read()")
     first, second = run("none", body(WRITE), look, question=str(tmp_path))
@@ -202,6 +210,7 @@ def test_no_file_can_be_changed(sandbox, how, secret):
 
 
 @pytest.mark.parametrize("how", CHANGES)
+@pytest.mark.control
 def test_control_files_could_be_changed(how, secret):
     outcome = attack("none", body(f"import os; {how}; return 'done'"), question=str(secret / "rows.jsonl"))
     assert outcome.answer == "done"

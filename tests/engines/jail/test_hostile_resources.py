@@ -5,6 +5,8 @@ import pytest
 from hbench.core.limits import Limits
 from tests.engines.jail.lab import CONFINED, GOOD, QUICK, attack, body, run, said
 
+pytestmark = pytest.mark.attack
+
 CONFINED_ONLY = pytest.mark.parametrize("sandbox", CONFINED)
 
 EAT = {
@@ -22,6 +24,7 @@ def test_memory_is_limited(sandbox, how):
 
 
 @pytest.mark.parametrize("how", EAT)
+@pytest.mark.control
 def test_control_with_room_the_memory_could_be_had(how):
     assert attack("none", body(EAT[how]), limits=Limits(memory_mb=1000)).answer == str(400 << 20)
 
@@ -61,6 +64,7 @@ def test_calls_are_counted_outside_whatever_is_caught(sandbox):
     assert said(attack(sandbox, body(code), limits=Limits(calls=5))) == ("limits", "calls")
 
 
+@pytest.mark.control
 def test_control_the_same_loop_within_its_limit_ends_well():
     code = "for _ in range(5):\n    tools.lm('x')\nreturn 'done'"
     assert attack("auto", body(code), limits=Limits(calls=5)).answer == "done"
@@ -95,6 +99,7 @@ def test_no_disk_is_eaten(sandbox, tmp_path):
     assert said(attack(sandbox, DISK, question=str(tmp_path))) == ("harness", "error")
 
 
+@pytest.mark.control
 def test_control_disk_could_be_eaten(tmp_path):
     assert attack("none", DISK, question=str(tmp_path)).answer == "written"
     (tmp_path / "big").unlink()
@@ -185,6 +190,7 @@ def test_a_message_that_must_not_be_is_the_end(sandbox, what):
     assert said(attack(sandbox, SEND + body(code + "\nwhile True: pass"))) == failure
 
 
+@pytest.mark.control
 def test_control_a_message_written_by_hand_is_taken():
     assert "hi" in attack("auto", SEND + body("message(CALL)\nreturn str(os.read(3, 100)[4:])")).answer
 

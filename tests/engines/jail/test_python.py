@@ -54,6 +54,7 @@ def test_much_output_is_cut_and_blocks_nothing(sandbox):
 
 
 @ALL
+@pytest.mark.attack
 def test_memory_is_limited(sandbox):
     (result,) = python(sandbox, "x = bytearray(400 << 20)", memory_mb=200)
     assert not result["ok"] and "MemoryError" in result["stderr"]
@@ -65,6 +66,7 @@ def test_each_call_has_a_folder_of_its_own():
     assert first["stdout"] == "True a\n" and second["stdout"] == "[] []\n"
 
 
+@pytest.mark.attack
 def test_the_folder_is_small_and_the_rest_is_read_only():
     fill = "f = open('big', 'wb')\nfor _ in range(200): f.write(bytes(1 << 20))"
     many = "for i in range(10000): open(str(i), 'w').close()"
@@ -91,12 +93,14 @@ except OSError:
 FOREVER = "import os\nwhile True:\n    try: os.fork()\n    except OSError: pass"
 
 
+@pytest.mark.attack
 def test_a_fork_bomb_is_bounded_and_the_next_call_works():
     bomb, forever, after = python("namespaces", BOMB, FOREVER, "print('fine')", timeout_s=2)
     assert bomb["ok"] and 0 < int(bomb["stdout"]) < 40
     assert not forever["ok"] and after["stdout"] == "fine\n"
 
 
+@pytest.mark.attack
 def test_under_landlock_it_computes_and_prints_only():
     fork, write, compute = python("landlock", "import os; os.fork()", "open('x', 'w')", "print(6 * 7)")
     assert "PermissionError" in fork["stderr"] and "PermissionError" in write["stderr"] and compute["stdout"] == "42\n"
@@ -113,11 +117,14 @@ def test_under_landlock_it_computes_and_prints_only():
         "import os; open(f'/proc/{os.getppid()}/environ')",
     ],
 )
+@pytest.mark.attack
 def test_the_outside_is_out_of_reach(sandbox, code):
     attack, after = python(sandbox, code, "print('fine')")
     assert not attack["ok"] and after["stdout"] == "fine\n"
 
 
+@pytest.mark.attack
+@pytest.mark.control
 def test_control_the_outside_could_be_reached():
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
@@ -127,6 +134,7 @@ def test_control_the_outside_could_be_reached():
 
 
 @CONFINED_ONLY
+@pytest.mark.attack
 def test_its_environment_is_empty(sandbox, monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "canary")
     start_anew()

@@ -13,6 +13,8 @@ import pytest
 
 from tests.engines.jail.lab import CONFINED, loop, shell, start_anew, workspace
 
+pytestmark = pytest.mark.attack
+
 CONFINED_ONLY = pytest.mark.parametrize("sandbox", CONFINED)
 CANARY = "canary-91d2"
 
@@ -30,12 +32,17 @@ READ = ["cat {}", "grep -r . $(dirname {})", "ln -s {} link; cat link", "ln {} h
 
 
 @CONFINED_ONLY
-def test_gold_cannot_be_read(sandbox, secret):
+def test_gold_cannot_be_read(sandbox, secret, tried):
+    for command in READ:
+        tried(command)
     ran = shell(sandbox, *(command.format(secret) for command in READ))
     assert not any(CANARY in each.output for each in ran)
 
 
-def test_control_gold_could_be_read(secret):
+@pytest.mark.control
+def test_control_gold_could_be_read(secret, tried):
+    for command in READ:
+        tried(command)
     ran = shell("none", *(command.format(secret) for command in READ))
     assert all(CANARY in each.output for each in ran)
 
@@ -51,6 +58,7 @@ def test_the_system_cannot_be_read(sandbox, path):
     assert ran.code == 9 or all(f"{sys.base_prefix}/".startswith(f"{place.rstrip('/')}/") for place in shown), ran
 
 
+@pytest.mark.control
 def test_control_the_system_could_be_read():
     assert "root" in shell("none", "cat /etc/passwd; cat /proc/meminfo")[0].output
 
@@ -64,6 +72,7 @@ def test_no_key_of_the_environment_is_seen(sandbox, monkeypatch):
     assert not any(CANARY in each.output for each in ran)
 
 
+@pytest.mark.control
 def test_control_a_plain_shell_would_see_the_key(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", CANARY)
     assert CANARY in subprocess.run(["bash", "-c", "env"], capture_output=True, text=True).stdout
@@ -78,6 +87,7 @@ def test_what_else_is_installed_cannot_be_imported(sandbox):
     assert all("ModuleNotFoundError" in each.output or "PermissionError" in each.output for each in ran), ran
 
 
+@pytest.mark.control
 def test_control_it_could_be_imported():
     code = f"import sys; sys.path += {sys.path!r}; import pydantic, hbench; print(1)"
     assert shell("none", f'python3 -c "{code}"')[0].output == "1\n"
@@ -111,6 +121,7 @@ def test_nothing_can_be_connected_to(sandbox, listener):
     assert "PermissionError" in python.output and bash.code == 1
 
 
+@pytest.mark.control
 def test_control_it_could_be_connected_to(listener):
     (ran,) = shell("none", f"python3 c.py '{listener}'", files={"c.py": CONNECT.encode()})
     assert ran.output == "connected\n"
@@ -134,6 +145,7 @@ def test_another_workspace_can_be_neither_read_nor_written(sandbox):
     assert look_at_a_sibling(sandbox) == ("", CANARY.encode())
 
 
+@pytest.mark.control
 def test_control_another_workspace_could_be_read_and_written():
     seen, left = look_at_a_sibling("none")
     assert CANARY in seen and left == b"x\n"
@@ -157,6 +169,7 @@ def test_nobody_outside_can_be_killed(sandbox, how, stand_in):
     assert after.output == "fine\n" and stand_in.poll() is None
 
 
+@pytest.mark.control
 def test_control_somebody_outside_could_be_killed(stand_in):
     shell("none", f"kill -9 {stand_in.pid}")
     assert stand_in.wait(5) == -9
@@ -185,6 +198,7 @@ def test_nothing_outlives_its_command(sandbox):
     assert all("started\n" in each.output for each in ran) and staying(mark) == []
 
 
+@pytest.mark.control
 def test_control_a_plain_shells_processes_stay():
     mark = str(os.getpid())
     subprocess.run(["bash", "-c", STAY[0].format(mark) + "\n" + STAY[1].format(mark)])

@@ -5,6 +5,8 @@ import pytest
 
 from tests.engines.jail.lab import CONFINED, echo, shell
 
+pytestmark = pytest.mark.attack
+
 CONFINED_ONLY = pytest.mark.parametrize("sandbox", CONFINED)
 
 EAT = "x = bytearray(400 << 20); print(len(x))"
@@ -16,6 +18,7 @@ def test_memory_is_limited(sandbox):
     assert "MemoryError" in ran.output and ran.code == 1
 
 
+@pytest.mark.control
 def test_control_with_room_the_memory_could_be_had():
     assert shell("none", f"python3 -c '{EAT}'", memory_mb=1000)[0].output == f"{400 << 20}\n"
 

@@ -8,6 +8,8 @@ import pytest
 from hbench.engines.jail.inside.calls import MOST_OPEN, Calls
 from tests.engines.jail.lab import CONFINED, loop, shell, workspace
 
+pytestmark = pytest.mark.attack
+
 CONFINED_ONLY = pytest.mark.parametrize("sandbox", CONFINED)
 CANARY = "canary-91d2"
 
@@ -32,17 +34,19 @@ COLLECT = {
 
 
 @CONFINED_ONLY
-def test_only_regular_files_are_collected(sandbox, secret):
+def test_only_regular_files_are_collected(sandbox, secret, tried):
     async def go(command):
         async with workspace(sandbox) as made:
             await made.execute(command, 60, 1000)
             return await made.collect(["*"], 10_000)
 
     for what, command in COLLECT.items():
+        tried(what)
         found = loop().run_until_complete(go(command.format(secret)))
         assert set(found) <= {"a"} and not any(found.values()), what
 
 
+@pytest.mark.control
 def test_control_a_regular_file_is_collected(secret):
     async def go():
         async with workspace("none") as made:

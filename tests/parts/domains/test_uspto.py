@@ -47,6 +47,7 @@ def pairs(name):
 
 
 @pytest.mark.parametrize("name", ["125-empty-and-invalid-smiles", "127-canonical-form-not-stable"])
+@pytest.mark.attack
 def test_pairs_that_other_tools_got_wrong(name, capfd):
     for pair in pairs(name):
         if pair["score"] == "error":
