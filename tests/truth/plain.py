@@ -20,6 +20,7 @@ READ = {
     "steps": ("step_key", "kind", "params", "value"),
 }
 Tables = Mapping[str, list[dict[str, Any]]]
+PAPER = {"task_score": 1.0, "parsed": 0.05, "applied": 0.10, "completed": 0.15}
 
 
 def of_bundle(folder: Path) -> Tables:
@@ -35,7 +36,7 @@ def of_results(folder: Path) -> Tables:
 
     with duckdb.connect(str(folder / "hbench.duckdb"), read_only=True) as database:
         return {
-            name: database.execute(f'select {", ".join(its)} from "{name}"').to_arrow_table().to_pylist()
+            name: database.sql(f'select {", ".join(its)} from "{name}"').to_arrow_table().to_pylist()
             for name, its in READ.items()
         }
 
