@@ -12,6 +12,7 @@ from hbench.store.lease import Holder, Lease, Watch
 from hbench.store.part import StepRecord, UnfinishedPart
 from hbench.store.reading import read_artifact
 from hbench.store.rows import Rows, admit
+from hbench.store.tables import SCHEMA
 
 __all__ = ["Store", "StepRecord", "UnfinishedPart", "RunJournal"]
 
@@ -76,7 +77,7 @@ class Store:
 
 
 def _put_rows(file: Path, rows: Rows) -> None:
-    text = json.dumps({"rows": rows}, allow_nan=False)
+    text = json.dumps({"schema": SCHEMA, "rows": rows}, allow_nan=False)
     if file.exists() and file.read_text() == text:
         return
     file.parent.mkdir(parents=True, exist_ok=True)

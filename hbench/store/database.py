@@ -126,11 +126,14 @@ class _Folding:
         os.utime(self._lock.name)
         return look(self.folder, marks, folded, os.stat(self._lock.name).st_mtime_ns)
 
-    def _fold_steps(self, steps: list[Path]) -> None:
-        """Folds `steps` at once; when one spoils it, all but that one, which is noted and passed over from then on."""
+    def _fold_steps(self, steps: list[Path], by_name: bool = False) -> None:
+        """Folds `steps` at once; when one spoils it, all but that one, which is noted and passed over from then on.
+
+        by_name: some may be of an older hbench, whose tables had fewer columns; tried when it does not go without.
+        """
         import duckdb
 
-        stage = Stage(self._staging)
+        stage = Stage(self._staging, by_name)
         try:
             for step in steps:
                 stage.add_step(step)
@@ -144,11 +147,13 @@ class _Folding:
             why = str(spoilt)
         finally:
             stage.close()
-        if len(steps) == 1:
+        if not by_name:
+            self._fold_steps(steps, by_name=True)
+        elif len(steps) == 1:
             self._pass_over(steps[0], why)
         else:
-            self._fold_steps(steps[: len(steps) // 2])
-            self._fold_steps(steps[len(steps) // 2 :])
+            self._fold_steps(steps[: len(steps) // 2], by_name)
+            self._fold_steps(steps[len(steps) // 2 :], by_name)
 
     def _pass_over(self, step: Path, why: str) -> None:
         self.messages.append(f"step {step.name} is not in the database: {why}")
@@ -162,7 +167,8 @@ class _Folding:
                     stage.add_owned(file.name.partition(".")[0], tables, read_rows_file(file))
                 except ValueError as garbled:
                     self.messages.append(f"{file} cannot be read: {garbled}")
-            stage.add_journal(pending.journal)
+            if newer := stage.add_journal(pending.journal):
+                self.messages.append(f"a newer hbench wrote rows of {', '.join(sorted(newer))} into runs/; they are left out")
             stage.add_marks(pending.marks)
             self._insert(stage)
         finally:

@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from hbench.core.digest import Json
+from hbench.store.reading import age_of
 
+FIRST = 1  # the schema of files that name none
 _SETTLED_NS = 3_000_000_000  # a folder that changed so lately may change again within one tick of its clock
 
 
@@ -104,4 +106,6 @@ def read_rows_file(file: Path) -> dict[str, list[dict]]:
     found = json.loads(file.read_text())
     if not isinstance(found, dict) or not isinstance(found.get("rows"), dict):
         raise ValueError("no rows in it")
+    if age := age_of(found.get("schema", FIRST)):
+        raise ValueError(f"{age} hbench wrote it")
     return found["rows"]

@@ -7,8 +7,9 @@ from typing import Any
 
 from hbench.core.digest import Json
 from hbench.core.failure import StepError
+from hbench.store.journal import RUN_TABLES
 from hbench.store.packing import parquet_file
-from hbench.store.parquet import quoted, read_json_sql
+from hbench.store.parquet import by_name_sql, quoted, read_json_sql
 from hbench.store.reading import read_record
 from hbench.store.rows import encode, row_key
 from hbench.store.table import Table
@@ -25,10 +26,13 @@ class _Gathered:
 
 
 class Stage:
-    """New rows of many steps, in `folder`. Filled once, then inserted."""
+    """New rows of many steps, in `folder`. Filled once, then inserted.
 
-    def __init__(self, folder: Path):
-        self._folder = folder
+    by_name: Parquet files may be of an older hbench and lack columns, which are then NULL; otherwise they have all.
+    """
+
+    def __init__(self, folder: Path, by_name: bool = False):
+        self._folder, self._by_name = folder, by_name
         self._tables: dict[str, _Gathered] = {}
         self._owners: dict[str, set[str]] = {}  # owned table -> owners whose rows are replaced
 
@@ -55,14 +59,16 @@ class Stage:
             self._owners.setdefault(table, set()).add(owner)
             self._add(table, rows.get(table, ()))
 
-    def add_journal(self, records: Iterable[Mapping[str, list[dict]]]) -> None:
-        """Rows of runs: of rows with equal keys the last one counts."""
+    def add_journal(self, records: Iterable[Mapping[str, list[dict]]]) -> frozenset[str]:
+        """Rows of runs: of rows with equal keys the last one counts. Returns the tables of a newer hbench, left out."""
         last: dict[str, dict[str, dict]] = {}
         for record in records:
             for table, rows in record.items():
-                last.setdefault(table, {}).update({row_key(table, row): row for row in rows})
-        for table, rows in last.items():
-            self._add(table, rows.values())
+                known = rows if table in RUN_TABLES else ()
+                last.setdefault(table, {}).update({row_key(table, row): row for row in known})
+        for table in RUN_TABLES & last.keys():
+            self._add(table, last[table].values())
+        return frozenset(last) - RUN_TABLES
 
     def add_marks(self, marks: Mapping[str, str]) -> None:
         """Bookkeeping rows, each in place of the earlier one."""
@@ -109,9 +115,14 @@ class Stage:
         chosen = ", ".join(f'try_cast("{name}" as timestamp)' if name in times else f'"{name}"' for name, _ in read)
         queries = [f"select {chosen} from {read_json_sql([self._file(table)], gathered.longest, read)}"]
         if gathered.parquet:
-            files = ", ".join(f"'{quoted(file)}'" for file in gathered.parquet)
-            queries.append(f"select {chosen} from read_parquet([{files}])")
+            queries.append(f"select {chosen} from {self._parquet_sql(TABLES[table], gathered.parquet)}")
         return " union all ".join(queries)
+
+    def _parquet_sql(self, table: Table, files: list[Path]) -> str:
+        if self._by_name:
+            return by_name_sql(table, files)
+        listed = ", ".join(f"'{quoted(file)}'" for file in files)
+        return f"read_parquet([{listed}])"
 
 
 def _statements(table: Table, source: str, owners: list[str]) -> Iterator[str]:
