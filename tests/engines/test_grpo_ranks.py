@@ -86,6 +86,7 @@ def test_two_processes_draw_and_learn_what_one_does(tmp_path):
     assert all(torch.allclose(found[name].float(), each.float(), atol=2e-2) for name, each in wanted.items())
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("score, told", [(one_missing, "no reward"), (trouble, "the solver is gone")])
 def test_what_one_process_meets_stops_both_behind_a_checkpoint(tmp_path, score, told):
     first, second = in_two(tmp_path / "two", tmp_path / "model", score)

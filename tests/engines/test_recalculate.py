@@ -224,6 +224,7 @@ def test_a_workbook_that_is_none_is_the_students_failure():
 
 
 @real
+@pytest.mark.long
 def test_gold_against_gold_passes_in_all_150_cases_of_the_real_tasks():
     """Three of them have formulas without values in their answers, which count once they are computed."""
     needs_libreoffice()

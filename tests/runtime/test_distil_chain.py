@@ -5,7 +5,7 @@ import pytest
 from tests.character_model import save_character_model
 from tests.runtime.distil_chain import SPEC, Chain, check_tables
 
-pytestmark = pytest.mark.slow
+pytestmark = pytest.mark.long  # `make thorough` runs it, and `make distil-smoke` the same with the embedded model
 STUDENT = ("student.weights=student", "student.as_of=2026-11-01", "student.dtype=float32", "student.sampling.max_tokens=12")
 TRAINED = ("train.max_length=1600", "train.sft.max_length=1600", "train.sft.updates=2", "machine.training.threads=1")
 

@@ -70,6 +70,7 @@ machine: {fold_s: 0.5, models: {smollm2_135m: {batch: 3}}}
 """
 
 
+@pytest.mark.long
 def test_an_embedded_run_killed_again_and_again_loses_no_reply_and_asks_none_again(tmp_path):
     print(f"\nkill seed {SEED}")
     world = make_world(tmp_path, EMBEDDED)
@@ -137,6 +138,7 @@ proposals: 8
 """
 
 
+@pytest.mark.long
 def test_a_long_chain_of_whole_rounds_goes_on_after_kills_and_gives_the_same_tables(tmp_path):
     """Ten rounds of eight proposals, questions redrawn each round, 299 held-out ones."""
     world = make_world(tmp_path, MULTIHOP, latency_ms=20)

@@ -85,6 +85,7 @@ def test_a_job_puts_no_gold_into_the_prompts_that_a_trainer_sees(tiny):
     assert gold and not any(answer in json.dumps(job.prompts) for answer in gold)
 
 
+@pytest.mark.long
 def test_when_rewards_cannot_be_had_all_processes_stop_and_say_why(tiny):
     """A solver that is down is no reward of 0: the step stops, and what was learned stays in its checkpoint.
 

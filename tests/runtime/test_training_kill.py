@@ -59,6 +59,7 @@ def test_after_kills_of_driver_and_rank_the_weights_are_those_of_a_training_left
     assert weights(made.folder) == weights(alone.folder)
 
 
+@pytest.mark.long
 def test_the_next_try_begins_at_the_last_checkpoint(tmp_path):
     tiny = Tiny.made(tmp_path, {**RECIPE, "updates": 40})
     killed_at(tiny, 17, the_driver)
@@ -70,6 +71,7 @@ def test_the_next_try_begins_at_the_last_checkpoint(tmp_path):
     assert seen[0] % 5 == 0 and 15 <= seen[0] <= max(before), "rows behind the checkpoint are cut before anything is trained"
 
 
+@pytest.mark.long
 def test_a_rank_that_was_killed_is_told_and_its_checkpoints_stay(tmp_path):
     tiny = Tiny.made(tmp_path, {**RECIPE, "updates": 5000})
     driver = tiny.start()
@@ -80,6 +82,7 @@ def test_a_rank_that_was_killed_is_told_and_its_checkpoints_stay(tmp_path):
     assert (tiny.train_folder / "checkpoints/checkpoint-5/whole.json").exists()
 
 
+@pytest.mark.long
 def test_a_torn_checkpoint_is_not_gone_on_from(tmp_path):
     """Killed in the middle of saving: the folder is there, and half its files."""
     tiny = Tiny.made(tmp_path, {**RECIPE, "updates": 40})

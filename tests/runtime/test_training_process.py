@@ -52,6 +52,7 @@ def test_the_checkpoint_answers_when_it_is_laid_on_its_base(once):
     assert after.text != before.text, "what was trained says what it said before"
 
 
+@pytest.mark.long
 def test_preferences_are_trained_in_a_process_too(tmp_path):
     tiny = Tiny.made(tmp_path, {**SFT, "updates": 6, "beta": 0.5, "warmup": 0})
     sides = ({"accepted": token_row(i), "rejected": {**token_row(i + 9), "group": 0}} for i in range(8))
@@ -72,6 +73,7 @@ def test_a_finished_training_is_taken_as_it_is(once):
     assert time.monotonic() - began < 2
 
 
+@pytest.mark.long
 def test_a_commit_that_was_cut_short_can_be_made_again(tmp_path, monkeypatch):
     """The commit had moved what was trained, and was killed before its rename: the step failed for good. Meanwhile this is
     also a machine of a cluster, whose variables are of ranks that nobody starts here."""
@@ -84,6 +86,7 @@ def test_a_commit_that_was_cut_short_can_be_made_again(tmp_path, monkeypatch):
     assert weights(again.folder) == before and again.checkpoint == made.checkpoint and losses(again) == losses(made)
 
 
+@pytest.mark.long
 def test_equal_trainings_give_equal_weights(once, tmp_path):
     other = Tiny.made(tmp_path / "other").train()
     assert weights(other.folder) == weights(once[1].folder)
@@ -118,6 +121,7 @@ def test_one_process_sees_one_gpu(ours, processes, theirs, monkeypatch):
     assert found.get("CUDA_VISIBLE_DEVICES") == theirs
 
 
+@pytest.mark.long
 def test_whole_weights_are_trained_where_the_recipe_has_no_lora(tmp_path):
     made = Tiny.made(tmp_path, {**SFT, "updates": 3, "lora": None}).train()
     assert made.checkpoint["kind"] == "weights" and (made.folder / "config.json").exists()
@@ -129,6 +133,7 @@ def test_a_trainers_own_words_are_the_steps_error(tmp_path):
         tiny.train()
 
 
+@pytest.mark.long
 def test_a_bug_shows_the_end_of_the_log_and_names_it(tmp_path):
     tiny = Tiny.made(tmp_path, {key: value for key, value in SFT.items() if key != "batch"})
     with pytest.raises(StepError) as told:
@@ -144,6 +149,7 @@ def test_the_extra_that_is_missing_is_named(tmp_path, monkeypatch):
         Tiny.made(tmp_path).train()
 
 
+@pytest.mark.long
 def test_how_far_it_is_can_be_seen(tmp_path):
     tiny, seen = Tiny.made(tmp_path, {**SFT, "updates": 60}), []
     with tiny.services() as (run, step):
@@ -218,6 +224,7 @@ def test_a_try_waits_until_the_processes_of_an_earlier_one_are_gone(tmp_path):
     assert waited and hold(tmp_path) > 0
 
 
+@pytest.mark.long
 def test_a_job_that_goes_on_from_an_adapter_takes_its_weights(once, tmp_path):
     tiny, made = once
     told = {**SFT, "updates": 1, "learning_rate": 1e-9, "warmup": 0}

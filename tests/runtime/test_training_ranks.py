@@ -47,6 +47,7 @@ def test_two_processes_learn_what_one_learns(tmp_path):
     assert losses(two) == pytest.approx(losses(one), rel=1e-3)
 
 
+@pytest.mark.long
 def test_two_processes_weigh_tokens_as_one_does(tmp_path):
     """Sessions of unequal weight, so that it shows when each process divides by its own."""
     found = []
@@ -62,6 +63,7 @@ def test_two_processes_weigh_tokens_as_one_does(tmp_path):
     assert norms[0] == pytest.approx(norms[1], rel=1e-2)
 
 
+@pytest.mark.long
 def test_a_rank_that_dies_ends_the_others_and_is_named_with_its_log(tmp_path):
     tiny = Tiny.made(tmp_path, {**SFT, "updates": 5000}, processes=2)
     driver = tiny.start()
@@ -74,12 +76,14 @@ def test_a_rank_that_dies_ends_the_others_and_is_named_with_its_log(tmp_path):
     assert (tiny.train_folder / "checkpoints/checkpoint-5/whole.json").exists()
 
 
+@pytest.mark.long
 def test_what_one_rank_says_is_the_steps_error(tmp_path):
     """3 processes cannot share 4 rows an update."""
     with pytest.raises(StepError, match="4 rows an update cannot be shared by 3 processes"):
         Tiny.made(tmp_path, processes=3).train()
 
 
+@pytest.mark.long
 def test_after_kills_of_driver_launcher_and_ranks_every_update_is_there_once(tmp_path):
     print(f"\nkill seed {SEED}")
     draw, tiny = random.Random(SEED), Tiny.made(tmp_path, {**SFT, "updates": 40}, processes=2)

@@ -57,6 +57,7 @@ def replies_by_family(name: str) -> dict[str, list[str]]:
     return {family: [said] if isinstance(said, str) else said for family, said in found.items()}
 
 
+@cache
 def edited(said: str) -> str:
     candidate = revise(SEED, Response(said), SearchReplace())
     assert candidate.failure is None, candidate.failure
