@@ -87,7 +87,7 @@ def weights_of(identity: Json, files: Path | None = None) -> tuple[Any, Any]:
 
     with LOADING, told_plainly(identity), embedded.quiet_transformers():
         tokenizer = AutoTokenizer.from_pretrained(**found)
-        model = AutoModelForCausalLM.from_pretrained(**found, dtype=weights_dtype(identity))
+        model = AutoModelForCausalLM.from_pretrained(**found, dtype=weights_dtype(identity), use_safetensors=True)
         return merged(model, files) if is_adapter(files) else model, tokenizer
 
 

@@ -43,7 +43,7 @@ def load(task: Task) -> tuple[Any, Any]:
     found = source(identity, files)
     with told_plainly(identity), embedded.quiet_transformers():
         tokenizer = AutoTokenizer.from_pretrained(**found)
-        model = AutoModelForCausalLM.from_pretrained(**found, dtype=dtype if lora else torch.float32)
+        model = AutoModelForCausalLM.from_pretrained(**found, dtype=dtype if lora else torch.float32, use_safetensors=True)
         model = model.to(compute_dtype(identity) if lora else torch.float32)
     if tokenizer.pad_token is None:
         tokenizer.pad_token = tokenizer.eos_token

@@ -104,6 +104,7 @@ def _of_machine(what: ToServe) -> dict[str, Json]:
         "tensor_parallel_size": len(serve["gpus"]) if serve.get("gpus") else None,
         **(lora if what.adapters else {}),
         **({"enable_sleep_mode": True} if sleeps(serve) else {}),
+        **({"trust_remote_code": True} if serve.get("trust_remote_code") else {}),
     }
 
 

@@ -15,7 +15,7 @@ from hbench.spec.block import wrong
 from hbench.spec.files import NamedFile, remembered
 from hbench.spec.problems import did_you_mean
 
-CONFIG, WEIGHTS = "adapter_config.json", ("adapter_model.safetensors", "adapter_model.bin")  # as peft calls them
+CONFIG, WEIGHTS, PICKLED = "adapter_config.json", "adapter_model.safetensors", "adapter_model.bin"  # as peft calls them
 _WRITTEN_BY = "`hbench model export` writes such a folder"
 
 
@@ -66,9 +66,11 @@ def _check_files(name: str, path: Path) -> None:
         raise wrong(f"no folder '{name}'", hint)
     if not (path / CONFIG).is_file() and (path / "config.json").is_file():
         raise wrong(f"{name} holds whole weights, no adapter", "name the folder under weights, its digest as revision")
-    for wanted in ((CONFIG,), WEIGHTS):
-        if not any((path / file).is_file() for file in wanted):
-            raise wrong(f"{name} holds no {wanted[0]}", _WRITTEN_BY)
+    if (path / PICKLED).is_file():
+        raise wrong(f"{name} holds {PICKLED}, which may run code when it is loaded", f"weights come as {WEIGHTS} alone")
+    for wanted in (CONFIG, WEIGHTS):
+        if not (path / wanted).is_file():
+            raise wrong(f"{name} holds no {wanted}", _WRITTEN_BY)
 
 
 def _card(path: Path) -> Json:

@@ -19,6 +19,7 @@ OURS = {  # arguments that other fields give
     "gpu_memory_utilization": "memory_share",
     "tensor_parallel_size": "gpus",
     "enable_sleep_mode": "hand_over",
+    "trust_remote_code": "the field of that name, beside arguments",
     "revision": "the model block's revision",
     "quantization": "the model block's quantisation",
     "max_model_len": "the model block's context",
@@ -50,6 +51,9 @@ class ServeBlock(Block):
         "never",
         description="While another model that hands over, a model in this process or a training has the device. never: it stays. "
         "sleep: it gives the GPU's memory back and keeps its weights in the machine's. stop: it ends, and is started again.",
+    )
+    trust_remote_code: bool = Field(
+        False, description="Whether Python files that lie with the weights may run in the server. Elsewhere they never run."
     )
     start_timeout_s: Number = Field(900.0, gt=0, description="Longest wait for it to answer; large weights take minutes to load.")
     arguments: dict[str, Any] = Field(

@@ -214,6 +214,11 @@ def test_machine_settings_become_flags():
     assert "--no-enable-prefix-caching --gpu-memory-utilization 0.4" in said and "--enable-sleep-mode" in said
 
 
+def test_code_that_lies_with_weights_runs_only_where_its_own_field_says_so():
+    assert "--trust-remote-code" in words(trust_remote_code=True)
+    assert "trust" not in words()
+
+
 def test_further_arguments_are_written_as_vllm_reads_them():
     said = words(arguments={"max_num_seqs": 64, "enforce_eager": True, "enable_log_requests": False, "hf_overrides": {"a": 1}, "x": None})
     assert said.endswith('--max-num-seqs 64 --enforce-eager --no-enable-log-requests --hf-overrides {"a": 1}')

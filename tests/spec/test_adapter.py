@@ -70,6 +70,7 @@ def test_other_weights_in_the_folder_are_another_spec(project):
         ("whole", "whole holds whole weights, no adapter (name the folder under weights, its digest as revision)"),
         ("changed", "changed is not the adapter that its checkpoint.json names (a file was changed, or not fetched whole)"),
         ("torn", "torn/checkpoint.json cannot be read"),
+        ("pickled", "pickled holds adapter_model.bin, which may run code when it is loaded (weights come as adapter_model.safetensors alone)"),
         ("7", "expected text, got 7"),
     ],
 )  # fmt: skip
@@ -77,6 +78,7 @@ def test_what_is_wrong_is_told_at_its_line(project, bundle, adapter, said):
     put_adapter(project.folder / "changed", seed=1)
     (project.folder / "changed/adapter_model.safetensors").write_text("version https://git-lfs.github.com/spec/v1")
     (put_adapter(project.folder / "torn") / "checkpoint.json").write_text("{")
+    (put_adapter(project.folder / "pickled") / "adapter_model.bin").write_bytes(b"")
     project.write("whole/config.json", "{}")
     told = project.problems(BASE + f"proposer:\n  adapter: {adapter}\n")
     assert told.startswith(f"specs/mine.yaml:3:3: proposer.adapter: {said}"), told
