@@ -57,6 +57,7 @@ for command in (
     trace.diff,
     published.export,
     upkeep.verify,
+    upkeep.gc,
     specs.schema,
     about.kinds,
     about.tables,
@@ -72,7 +73,7 @@ app.add_typer(results.db_app, name="db")
 
 def main() -> None:
     """Runs a command. The user's mistakes end with a message and exit code 2, never with a traceback."""
-    from hbench.core.failure import HbenchError
+    from hbench.core.failure import HbenchError, disk_trouble
 
     gc.set_threshold(50_000)  # what is loaded and what is in flight is looked through for garbage less often, and holds none
     try:
@@ -86,3 +87,9 @@ def main() -> None:
         sys.exit(130)
     except BrokenPipeError:
         sys.exit(141)
+    except OSError as trouble:
+        said = disk_trouble(trouble)
+        if said is None:
+            raise
+        typer.echo(said, err=True)
+        sys.exit(2)

@@ -1,5 +1,6 @@
 """Three classes of trouble: the author's mistake, a bad outcome, a broken machine."""
 
+import errno
 from dataclasses import dataclass
 from typing import Literal
 
@@ -57,3 +58,26 @@ class LimitReached(Exception):
 
 class ToolError(Exception):
     """A tool refuses this one call (bad arguments). Raised again inside the harness, which may catch it."""
+
+
+_MAKE_ROOM = "make room for the results, and run the same command to go on"
+_MAY_WRITE = "hbench must be able to write there; --results names another folder"
+_HINTS = {
+    errno.ENOSPC: _MAKE_ROOM,
+    errno.EDQUOT: _MAKE_ROOM,
+    errno.EROFS: _MAY_WRITE,
+    errno.EACCES: _MAY_WRITE,
+    errno.EPERM: _MAY_WRITE,
+    errno.EIO: "the disk does not answer as it should",
+    errno.EMFILE: "raise the limit of open files (ulimit -n)",
+}
+
+
+def disk_trouble(trouble: Exception) -> str | None:
+    """What a full, faulty or closed disk did, said in one message; None when it is something else. Finished work is kept."""
+    if isinstance(trouble, OSError) and trouble.errno in _HINTS:
+        where = f": {trouble.filename}" if trouble.filename else ""
+        return f"{trouble.strerror}{where} ({_HINTS[trouble.errno]})"
+    if type(trouble).__module__.startswith(("duckdb", "_duckdb")) and "No space left on device" in str(trouble):
+        return f"{str(trouble).splitlines()[0]} ({_MAKE_ROOM})"
+    return None

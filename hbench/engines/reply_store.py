@@ -61,9 +61,9 @@ class ReplyStore:
         """Stores `reply`. When this returns, killing the process does not lose it. Raises StepError on a full disk."""
         row = {"id": request_id, "reply": {name: getattr(reply, name) for name in _KEPT}}
         line = json.dumps(row, separators=(",", ":")).encode() + b"\n"
-        if self._descriptor is None:
-            self._start_segment()
         try:
+            if self._descriptor is None:
+                self._start_segment()
             if os.write(self._descriptor, line) != len(line):
                 raise OSError("no room for a whole line")
         except OSError as trouble:

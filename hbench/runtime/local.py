@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hbench.core.digest import Json
-from hbench.core.failure import HbenchError
+from hbench.core.failure import HbenchError, disk_trouble
 from hbench.core.output import Artifact
 from hbench.steps.step_kind import find
 from hbench.store.artifacts import StepRecord
@@ -71,6 +71,8 @@ def in_thread(work: Callable[..., Any], *arguments: Any) -> Future:
 
 def told_trouble(trouble: Exception) -> str:
     """What is kept of an exception: the message of an expected one, the whole traceback of a bug."""
+    if said := disk_trouble(trouble):
+        return said
     if isinstance(trouble, HbenchError):
         return str(trouble)
     lines = traceback.format_exception(trouble)

@@ -5,7 +5,7 @@ import threading
 from pathlib import Path
 from typing import Self
 
-from hbench.store.rows import Rows, admit, cut_torn_line, encode
+from hbench.store.rows import Rows, admit, append_line, cut_torn_line, encode
 
 RUN_TABLES = frozenset({"runs", "run_steps", "spend"})
 
@@ -16,6 +16,7 @@ class RunJournal:
     def __init__(self, file: Path):
         file.parent.mkdir(parents=True, exist_ok=True)
         cut_torn_line(file)
+        self._file = file
         self._handle = os.open(file, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o666)
         self._writing = threading.Lock()
 
@@ -23,8 +24,7 @@ class RunJournal:
         """Hands `rows` to the operating system as one line. Thread-safe. Raises StepError for rows that do not fit."""
         line = encode(admit(rows, RUN_TABLES)) + b"\n"
         with self._writing:
-            while line:
-                line = line[os.write(self._handle, line) :]
+            append_line(self._file, self._handle, line)
 
     def close(self) -> None:
         os.close(self._handle)

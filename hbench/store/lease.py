@@ -14,7 +14,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
@@ -76,8 +76,12 @@ class Watch:
             handle = os.open(self.file, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666)
         except FileExistsError:
             return self._try_take_over(lease)
-        with os.fdopen(handle, "w") as file:
-            json.dump(asdict(lease.holder), file)
+        try:
+            with os.fdopen(handle, "w") as file:
+                json.dump(asdict(lease.holder), file)
+        except OSError:  # a full disk: an empty lease would keep everybody waiting
+            self.file.unlink(missing_ok=True)
+            raise
         _HEART.keep(lease)
         return lease
 
@@ -147,9 +151,10 @@ _HEART = _Heart()
 
 @contextmanager
 def _takeover(file: Path) -> Iterator[None]:
-    """One process at a time ends leases in this folder. Without file locks (old NFS) a narrow race is left."""
-    with (file.parent / ".takeover").open("a") as guard:
+    """One process at a time ends leases in this folder. Without file locks (old NFS, a full disk) a narrow race is left."""
+    with ExitStack() as stack:
         with suppress(OSError):
+            guard = stack.enter_context((file.parent / ".takeover").open("a"))
             fcntl.flock(guard, fcntl.LOCK_EX)
         yield
 

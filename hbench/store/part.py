@@ -17,7 +17,7 @@ from hbench.store.lease import Lease
 from hbench.store.packing import INLINE_BYTES, Packed, clear, move_files, pack_inline, pack_parquet
 from hbench.store.parquet import sync
 from hbench.store.reading import read_artifact
-from hbench.store.rows import admit, cut_torn_line, encode, read_lines, whole
+from hbench.store.rows import admit, append_line, cut_torn_line, encode, read_lines, whole
 from hbench.store.tables import SCHEMA
 
 _WRITTEN_BY_COMMIT = ("step.json", "rows", "texts.parquet", "files")
@@ -64,8 +64,7 @@ class UnfinishedPart:
                 raise StepError(f"{self.folder.name}: rows came after the step had ended")
             if self._handle is None:
                 self._handle = os.open(self._file, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o666)
-            while line:
-                line = line[os.write(self._handle, line) :]
+            append_line(self._file, self._handle, line)
 
     def rows(self, table: str) -> list[dict]:
         """The rows of `table` appended so far, by this holder or an earlier one, each with all its columns."""

@@ -63,6 +63,21 @@ def read_lines(file: Path, start: int = 0) -> Iterator[Json]:
                 yield json.loads(line)
 
 
+def append_line(file: Path, handle: int, line: bytes) -> None:
+    """Writes the whole line at the end of `file`, open as `handle` for us alone, or raises OSError and leaves nothing of it.
+
+    What a full disk took of a line would make one garbled line with the next.
+    """
+    end, rest = os.fstat(handle).st_size, line
+    try:
+        while rest:
+            rest = rest[os.write(handle, rest) :]
+    except OSError as trouble:
+        os.ftruncate(handle, end)
+        trouble.filename = str(file)
+        raise
+
+
 def cut_torn_line(file: Path) -> None:
     """Leaves only whole lines in `file`.
 
