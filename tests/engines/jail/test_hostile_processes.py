@@ -97,6 +97,12 @@ SIBLING = {
     ),
     "lower its priority": "import os; os.setpriority(os.PRIO_PROCESS, pid, 19); return 'done'",
     "move it to one core": "import os; os.sched_setaffinity(pid, {0}); return 'done'",
+    "read its CPU time": "import time; time.clock_gettime((~pid << 3) | 2); return 'done'",
+    "wait for its CPU time": (
+        "import ctypes\nclock = ctypes.c_int((~pid << 3) | 2)\n"
+        "number = ctypes.CDLL(None).clock_nanosleep(clock, 1, ctypes.create_string_buffer(16), None)\n"
+        "if number:\n    raise OSError(number)\nreturn 'done'"
+    ),
 }
 VICTIM = body(
     """
@@ -224,15 +230,30 @@ CALLS = {
     "open_by_handle_at": (304, 265, "-1, 0, 0"),
     "timer_create": (222, 107, "1, 0, ctypes.create_string_buffer(8)"),
     "setuid": (105, 146, "os.getuid()"),
+    "ptrace": (101, 117, "16, -1, 0, 0"),
+    "process_vm_writev": (311, 271, "-1, 0, 0, 0, 0, 0"),
+    "pidfd_getfd": (438, 438, "-1, 0, 0"),
+    "pidfd_send_signal": (424, 424, "-1, 0, 0, 0"),
+    "io_uring_enter": (426, 426, "-1, 0, 0, 0, 0, 0"),
+    "io_uring_register": (427, 427, "-1, 0, 0, 0"),
+    "open_tree": (428, 428, "-1, b'', 0"),
+    "fsopen": (430, 430, "0, 0"),
+    "mount_setattr": (442, 442, "-1, b'', 0, 0, 0"),
+    "umount2": (166, 39, "0, 0"),
+    "pivot_root": (155, 41, "0, 0"),
+    "mincore": (27, 232, "0, 0, 0"),
+    "clock_settime": (227, 112, "-1, 0"),
 }
 
 
-def call(name: str) -> str:
+def called(name: str) -> str:
+    """Code that makes the call; `result` is negative where that fails."""
     number = CALLS[name][0 if platform.machine() == "x86_64" else 1]
-    return body(
-        f"import ctypes, os\nresult = ctypes.CDLL(None, use_errno=True).syscall({number}, {CALLS[name][2]})\n"
-        "return str(ctypes.get_errno() if result < 0 else 0)"
-    )
+    return f"import ctypes, os\nresult = ctypes.CDLL(None, use_errno=True).syscall({number}, {CALLS[name][2]})\n"
+
+
+def call(name: str) -> str:
+    return body(called(name) + "return str(ctypes.get_errno() if result < 0 else 0)")
 
 
 @CONFINED_ONLY

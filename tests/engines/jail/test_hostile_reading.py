@@ -135,6 +135,34 @@ LEAVE_BEHIND = {
         "import builtins; builtins.seen = 'canary-5f1c'; return 'x'",
         "import builtins; return getattr(builtins, 'seen', '')",
     ),
+    "a loaded module": (
+        "import sys; sys.modules['seen'] = sys; return 'x'",
+        "import sys; return 'canary-5f1c' if 'seen' in sys.modules else ''",
+    ),
+    "the environment": (
+        "import os; os.environ['SEEN'] = 'canary-5f1c'; os.putenv('SEEN', 'x'); return 'x'",
+        "import os; return os.environ.get('SEEN', '')",
+    ),
+    "the working folder": (
+        "import os; os.chdir('/usr'); return 'x'",
+        "import os; return 'canary-5f1c' if os.getcwd() == '/usr' else ''",
+    ),
+    "the mask of new files": (
+        "import os; os.umask(0o123); return 'x'",
+        "import os; return 'canary-5f1c' if os.umask(0) == 0o123 else ''",
+    ),
+    "a handled signal": (
+        "import signal; signal.signal(signal.SIGUSR1, signal.SIG_IGN); return 'x'",
+        "import signal; return 'canary-5f1c' if signal.getsignal(signal.SIGUSR1) == signal.SIG_IGN else ''",
+    ),
+    "a limit": (
+        "import resource; resource.setrlimit(resource.RLIMIT_STACK, (77777, 77777)); return 'x'",
+        "import resource; return 'canary-5f1c' if resource.getrlimit(resource.RLIMIT_STACK)[0] == 77777 else ''",
+    ),
+    "where random numbers stand": (
+        "import random; random.seed('left'); return 'x'",
+        "import random; return 'canary-5f1c' if random.random() == random.Random('left').random() else ''",
+    ),
     "an open descriptor": (
         "import os; os.dup2(os.pipe()[0], 50); return 'x'",
         "import os\ntry:\n    os.fstat(50)\n    return 'canary-5f1c'\nexcept OSError:\n    return ''",

@@ -9,7 +9,7 @@ import pytest
 from hbench.core.limits import Limits
 from hbench.engines.jail import HarnessJob
 from hbench.engines.jail.harness_run import HarnessRun
-from tests.engines.jail.lab import CONFINED, GOOD, QUICK, attack, body, echo, jails_of, loop, run, said
+from tests.engines.jail.lab import CONFINED, GOOD, QUICK, attack, echo, jails_of, loop, run, said
 from tests.thorough import often
 
 pytestmark = pytest.mark.attack
