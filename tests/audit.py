@@ -28,16 +28,18 @@ def _mended(vulnerability: dict[str, Any]) -> str:
 
 
 def main(program: str, *files: str) -> int:
-    """program: pip-audit. files: of pinned requirements."""
-    named = [word for file in files for word in ("--requirement", file)]
-    done = subprocess.run([program, *WORDS, *named], capture_output=True, text=True)
-    try:
-        text, code = audited(json.loads(done.stdout))
-    except ValueError:
-        last = done.stderr.strip().splitlines()[-1:] or ["it said nothing"]
-        text, code = f"nothing was audited: the advisories cannot be reached from here ({last[0][:300]})", 2
-    print(text)
-    return code
+    """program: pip-audit. files: of pinned requirements, each of an environment of its own. The worst of their exit codes."""
+    codes = []
+    for file in files:
+        done = subprocess.run([program, *WORDS, "--requirement", file], capture_output=True, text=True)
+        try:
+            text, code = audited(json.loads(done.stdout))
+        except ValueError:
+            last = done.stderr.strip().splitlines()[-1:] or ["nothing"]
+            text, code = f"nothing was audited: pip-audit reached no advisories, and said: {last[0][:300]}", 2
+        print(f"{file}: {text}")
+        codes.append(code)
+    return 1 if 1 in codes else max(codes, default=2)
 
 
 if __name__ == "__main__":
