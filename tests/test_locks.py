@@ -2,10 +2,14 @@
 
 import json
 
+import pytest
+
 from tests.behaviour import LOCKS, current
 
+pytestmark = pytest.mark.truth
 
-def test_behaviour_changes_only_with_a_new_version():
+
+def test_behaviour_changes_only_with_a_new_version(tried):
     """Cached steps answer for what ran under the same version; if code changed and results may, old ones must not count."""
     locked, now = json.loads(LOCKS.read_text()), current()
     for name, entry in now.items():
@@ -15,6 +19,7 @@ def test_behaviour_changes_only_with_a_new_version():
         assert not same_version or entry["digest"] == before["digest"], (
             f"{name} or what it calls has changed: raise its version if results may change, then run `python -m tests.behaviour`"
         )
+        tried(name)
     assert set(locked) == set(now), "a kind is gone: run `python -m tests.behaviour`"
 
 

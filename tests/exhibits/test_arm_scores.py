@@ -7,6 +7,7 @@ from hbench.exhibits.sources import count_newest_runs
 from tests.exhibits.database import filled
 from tests.exhibits.study import Point, Trial, Writer, all_at, scored
 
+pytestmark = pytest.mark.truth
 SEED = ({"d": (0.5, 0.0)}, {"p": (0.5, 0.0), "q": (0.25, 0.0)})
 
 

@@ -8,6 +8,7 @@ from tests.exhibits.study import Point, Trial, all_at, scored
 from tests.exhibits.test_exhibit_sql import regenerated, value
 from tests.exhibits.test_proposal_flow import CODE, RUN, SEED, SUM, TOOL_LOOP, edited
 
+pytestmark = pytest.mark.truth
 LOOPED = edited(TOOL_LOOP, ("def run(", CODE), (RUN, "tools.python(ADD_UP + code)"))
 LOOSE = edited(TOOL_LOOP, ("def run(", SUM))
 WRITTEN = "print(add_up('1 2'))"

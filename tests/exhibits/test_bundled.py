@@ -10,6 +10,9 @@ from hbench.exhibits.publish import Terms, publish
 from hbench.spec import load
 from tests.exhibits.test_regenerate import SPEC, put, study
 
+pytestmark = pytest.mark.truth
+
+
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A working folder whose results hold specs/mine.yaml, published as the bundle mini, and no other results."""

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 from hbench.cli import app
 from hbench.exhibits.exhibit import names
 
+pytestmark = pytest.mark.truth
 ROOT = Path(__file__).parents[2]
 FOLDER = ROOT / "results/exhibits"
 KEPT = {".md", ".csv", ".tex", ".svg", ".html"}

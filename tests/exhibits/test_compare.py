@@ -14,6 +14,7 @@ from hbench.spec import load
 from tests.exhibits.study import Point
 from tests.exhibits.test_regenerate import SPEC, put, study
 
+pytestmark = pytest.mark.truth
 UNSEEN = "published/mini training/mini_unseen"
 
 

@@ -8,6 +8,7 @@ from hbench.exhibits.statistics import ratio_interval, strata_interval
 from tests.exhibits.acted import Arm, Lived, Turned, cell, exhibit_of, value
 from tests.exhibits.test_distil_scores import agrees
 
+pytestmark = pytest.mark.truth
 PATTERNS = {"uspto": ("common", "rare", "native"), "appworld": ("pages",)}
 QUESTIONS = 30
 # How often an arm shows a pattern: `native` is the base's own, `rare` is shown too seldom to be kept.

@@ -7,6 +7,7 @@ import pytest
 from hbench.exhibits.statistics import mean_interval, ratio_interval, strata_interval
 from tests.exhibits.acted import Arm, Lived, Turned, cell, exhibit_of, once, value
 
+pytestmark = pytest.mark.truth
 DOMAINS = {"spreadsheet": 20, "uspto": 12, "appworld": 9}  # domain -> questions
 SCENARIOS = {f"appworld {i}": (f"scenario {i // 3}", 3) for i in range(9)}
 PARTIAL = {f"appworld {i}": (f"scenario {i // 4}", 4) for i in range(9)}

@@ -7,6 +7,7 @@ from hbench.exhibits.estimates import estimate
 from hbench.exhibits.statistics import Estimate, mean_interval, ratio_interval
 from hbench.exhibits.training_runs import runs_interval
 
+pytestmark = pytest.mark.truth
 COLUMNS = {"score": {}, "difference": {"statistic": "difference", "of": "score"}, "share": {"of": "score", "per": "asked"}}
 RUNS = [{f"f{i}": 0.1 * i + 0.2 * seed + 0.05 * (i * seed % 3) for i in range(7)} for seed in (0, 1)]
 

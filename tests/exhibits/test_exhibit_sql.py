@@ -9,6 +9,7 @@ from hbench.exhibits.training_runs import runs_interval
 from tests.exhibits.database import empty, filled
 from tests.exhibits.study import QUESTIONS, Point, Trial, Writer, average, points, proposals
 
+pytestmark = pytest.mark.truth
 FAMILIES = ("countdown", "maze", "sudoku")
 
 

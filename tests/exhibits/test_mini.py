@@ -10,6 +10,7 @@ from tests.exhibits.study import Point, Trial, Writer, all_at, scored
 from tests.exhibits.test_exhibit_sql import from_rows, value
 from tests.exhibits.test_proposal_flow import MINI, code
 
+pytestmark = pytest.mark.truth
 MAX, MIN, DUMP, FIXED = (
     code(f"    answer = {made}\n") for made in ("max(numbers(question))", "min(numbers(question))", "calc(question)", "5")
 )

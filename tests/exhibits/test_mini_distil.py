@@ -9,6 +9,8 @@ from hbench.exhibits.exhibit import read, regenerate_from
 from hbench.store.bundle import open_bundle
 from tests.where import REPO
 
+pytestmark = pytest.mark.truth
+
 
 @pytest.fixture(scope="module")
 def cells():

@@ -14,6 +14,7 @@ from hbench.exhibits.sources import count_newest_runs
 from hbench.exhibits.statistics import mean_interval
 from tests.exhibits.database import filled
 
+pytestmark = pytest.mark.truth
 STUDIES = 1000
 UNBALANCED = (1, 1, 2, 2, 3, 4, 5, 6, 8, 12, 20)
 

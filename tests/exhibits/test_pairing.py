@@ -6,6 +6,8 @@ from hbench.exhibits.arm_scores import QuestionScore
 from hbench.exhibits.differences import measure
 from hbench.exhibits.pairing import Question, pair
 
+pytestmark = pytest.mark.truth
+
 
 def score(arm, question, value, family="maze", *, seed=0, chain=0, **more):
     return QuestionScore(arm, seed, family, chain, question, value, **more)

@@ -8,6 +8,8 @@ from hbench.exhibits.training_runs import runs_interval
 from tests.exhibits.study import Point, Trial, all_at, average, points, proposals, scored
 from tests.exhibits.test_exhibit_sql import FAMILIES, cells, family_means, regenerated, value
 
+pytestmark = pytest.mark.truth
+
 
 def arm(name: str, family: str, *trials: Trial, seed: float = 0.25, **more) -> Point:
     """One round of these trials from a harness that scores `seed` everywhere; without trials that harness alone."""

@@ -10,6 +10,7 @@ from hbench.exhibits.exhibit import Exhibit
 from hbench.exhibits.statistics import Estimate, mean_interval
 from tests.exhibits.chains import FEEDBACK, HELD, SCORING, Chain, Folder, Proposal, average, regenerated, study
 
+pytestmark = pytest.mark.truth
 FAMILIES = ("musique", "2wiki")
 
 

@@ -5,6 +5,8 @@ import pytest
 from hbench.exhibits.significance import holm, p_value, sign_flip_p
 from hbench.exhibits.statistics import mean_spread
 
+pytestmark = pytest.mark.truth
+
 
 def p_of(*differences):
     return p_value(differences, mean_spread(differences))

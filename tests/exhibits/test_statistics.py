@@ -2,6 +2,8 @@ import pytest
 
 from hbench.exhibits.statistics import Estimate, Spread, mean, mean_interval, mean_spread, ratio_interval, strata_interval
 
+pytestmark = pytest.mark.truth
+
 
 def test_the_interval_of_three_families_is_students():
     # By hand: mean 0.5, deviation 0.1, t(2, 97.5 %) = 4.302653, so +- 4.302653 x 0.1 / sqrt(3) = 0.248414.

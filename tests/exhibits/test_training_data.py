@@ -2,9 +2,13 @@
 
 from collections.abc import Sequence
 
+import pytest
+
 from tests.exhibits.study import Point
 from tests.exhibits.test_exhibit_sql import value
 from tests.exhibits.test_mini import SPEC, Training, arm
+
+pytestmark = pytest.mark.truth
 
 
 class Trained(Training):

@@ -7,6 +7,8 @@ import pytest
 from tests.server import ModelServer
 from tests.world import ASKS_TWICE, HARNESS, make_world
 
+pytestmark = pytest.mark.truth
+
 # A family of the working folder: every text and every gold answer is a canary that tells its place in the pool.
 FAMILY = '''
 """Questions made of canaries."""
@@ -99,11 +101,26 @@ def test_gold_and_held_out_texts_stay_where_they_belong(run):
     assert {row["purpose"] for row in other} <= {"held_out", "held_out_seed", "held_out_round", "held_out_candidate"}
 
 
-def test_the_control_feedback_gold_is_in_the_report_when_the_spec_shows_it(run):
+# Who reads the texts and the gold answers of a split, where the spec shows gold in reports: the control is the proposer.
+READERS = {
+    ("feedback", "texts"): {"solver", "proposer"},
+    ("feedback", "gold"): {"proposer"},
+    ("scoring", "texts"): {"solver"},
+    ("scoring", "gold"): set(),
+    ("evaluation", "texts"): {"solver"},
+    ("evaluation", "gold"): set(),
+}
+
+
+def test_each_split_is_read_by_those_it_is_for_and_by_nobody_else(run, tried):
     world, asked = run("true")
-    _, gold = questions(world, "feedback")
-    assert len(gold) == 3 and all(g in asked["proposer"] for g in gold)
-    assert not [g for g in gold if g in asked["solver"]]
+    for (split, what), readers in READERS.items():
+        canaries = dict(zip(("texts", "gold"), questions(world, split), strict=True))[what]
+        assert len(canaries) == {"feedback": 3, "scoring": 4, "evaluation": 5}[split]
+        for role, said in asked.items():
+            found = {canary for canary in canaries if canary in said}
+            assert found == (canaries if role in readers else set()), (split, what, role)
+            tried(f"{what} of {split} questions and the {role}")
 
 
 def test_feedback_gold_vanishes_when_the_spec_hides_it(run):

@@ -1,5 +1,6 @@
 """Whatever a reviewer says, the student reads none of it but its accepted replacements, and those hold nothing private."""
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -8,6 +9,7 @@ from hbench.core.private import leaked, private
 from hbench.core.trajectory import Trajectory, Turn
 from tests.runtime.reviewing import HEAD, TOLD, Played, command, verdict
 
+pytestmark = pytest.mark.truth
 PRIVATE = private(TOLD)
 SECRETS = [each for each in PRIVATE if not each.startswith("<")]
 WORDS = st.lists(st.sampled_from(("look", "at", "names", "first", "then", "count", "lines", "ok")), max_size=6).map(" ".join)

@@ -19,6 +19,7 @@ from hbench.spec.files import read_folder
 from hbench.steps.split import split
 from tests.where import REPO
 
+pytestmark = pytest.mark.truth
 FINAL, TUNING, SMOKE = "distillation/mini_distil", "distillation/mini_distil_tuning", "distillation/smoke"
 LISTS = yaml.safe_load((REPO / "specs" / "domains" / "files.yaml").read_text("utf-8"))["let"]
 REPLIES = [json.loads(line) for line in (REPO / "specs" / "replies" / "files_bank.jsonl").read_text("utf-8").splitlines()]

@@ -6,6 +6,7 @@ import yaml
 from hbench.parts.families import _lists
 from tests.where import REPO
 
+pytestmark = pytest.mark.truth
 FOLDER = REPO / "specs" / "families"
 LISTS = _lists.draw_lists()
 COUNTS = {"rl5": 5, "sft21": 21, "unseen26": 26, "unseen21": 21, "common15": 15, "c1_19": 19,

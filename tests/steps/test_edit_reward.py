@@ -14,6 +14,7 @@ from hbench.steps.train_grpo import reward_of
 from tests.steps.stage import EDIT, PROMPT, REPORT, TERMS, Stage, context, port, questions, setting, value
 from tests.world import ASKS_TWICE, HARNESS, MISSES, PROSE, SOLVES
 
+pytestmark = pytest.mark.truth
 PARENT = harness_value(Harness.of(HARNESS).tidied())
 
 

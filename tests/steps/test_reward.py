@@ -9,6 +9,7 @@ from hbench.core.output import Artifact
 from hbench.steps.harness import harness_value
 from hbench.steps.reward import reward
 
+pytestmark = pytest.mark.truth
 PARENT = Harness.of("def run(question, tools):\n    return '1'\n")
 TERMS = {
     "parsed": {"kind": "parsed", "weight": 0.05},

@@ -7,6 +7,7 @@ from hbench.core.question import Question
 from hbench.steps.split import check_disjoint, split
 from tests.where import cases
 
+pytestmark = pytest.mark.truth
 SIZES = {"evaluation": 6, "scoring": 4, "feedback": 3}
 
 

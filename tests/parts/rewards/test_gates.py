@@ -12,6 +12,7 @@ from hbench.parts.rewards._total import reward_terms, total
 from hbench.parts.rewards.gates import Gates
 from hbench.parts.rewards.task_score import TaskScore
 
+pytestmark = pytest.mark.truth
 TERMS = {"task_score": TaskScore(), "gates": Gates()}
 PARENT = Harness.of("def run(question, tools):\n    return ''\n")
 CHILD = Harness.of("def run(question, tools):\n    return '4'\n")

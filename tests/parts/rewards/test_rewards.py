@@ -13,6 +13,7 @@ from hbench.parts.rewards.completed import Completed
 from hbench.parts.rewards.parsed import Parsed
 from hbench.parts.rewards.task_score import TaskScore
 
+pytestmark = pytest.mark.truth
 TERMS = {"parsed": Parsed(), "applied": Applied(), "completed": Completed(), "task_score": TaskScore()}
 PARENT = Harness.of("def run(question, tools):\n    return ''\n")
 CHILD = Harness.of("def run(question, tools):\n    return '4'\n")
