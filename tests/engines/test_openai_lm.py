@@ -69,6 +69,7 @@ def test_case_106_zeros_reach_the_server_as_zeros():
     assert {key: server.asked[0][key] for key in expected} == expected
 
 
+@pytest.mark.fault
 @pytest.mark.parametrize(
     "bad",
     [
@@ -89,6 +90,7 @@ def test_what_is_no_reply_is_asked_again_and_then_an_error(bad):
     assert isinstance(error, LMError) and error.kind == "bad_reply" and len(server.asked) == 3
 
 
+@pytest.mark.fault
 @pytest.mark.parametrize("status, kind", [(429, "rate_limit"), (500, "server"), (503, "server"), (504, "timeout")])
 def test_a_busy_or_broken_server_is_asked_again_and_then_an_error(status, kind):
     (reply,), server = exchange(Answer({}, status), Answer({}, status), said("4"))
@@ -97,6 +99,7 @@ def test_a_busy_or_broken_server_is_asked_again_and_then_an_error(status, kind):
     assert error.kind == kind and "no room" in error.message and "3 tries" in error.message
 
 
+@pytest.mark.fault
 @pytest.mark.parametrize("form", ["seconds", "date"])
 def test_retry_after_is_obeyed_in_both_forms(form):
     wait = {"seconds": "1", "date": formatdate(time.time() + 2, usegmt=True)}[form]
@@ -105,6 +108,7 @@ def test_retry_after_is_obeyed_in_both_forms(form):
     assert reply.text == "4" and time.monotonic() - started >= 0.9
 
 
+@pytest.mark.fault
 @pytest.mark.parametrize("nonsense", ["soon", "-5", "nan", "", "Mon, 99 Foo"])
 def test_a_senseless_retry_after_is_no_wait(nonsense):
     assert openai_lm._retry_after(nonsense) == 0.0
@@ -114,6 +118,7 @@ def test_retry_after_is_obeyed_up_to_a_minute():
     assert openai_lm._retry_after("86400") == 60.0
 
 
+@pytest.mark.fault
 def test_a_refused_request_is_asked_once_and_tells_the_servers_words():
     long = "max_tokens must be positive " + "x" * 5000
     (error,), server = exchange(Answer({"error": {"message": long}}, 400))
@@ -135,11 +140,13 @@ def test_a_prompt_beyond_the_context_is_told_apart(words):
     assert error.kind == "too_long" and words[:30] in error.message and len(server.asked) == 1
 
 
+@pytest.mark.fault
 def test_a_slow_server_is_a_timeout_after_its_tries():
     (error,), server = exchange(Answer({}, wait_s=1), machine={"timeout_s": 0.1, "retries": 1})
     assert error.kind == "timeout" and len(server.asked) == 2
 
 
+@pytest.mark.fault
 def test_nobody_at_the_address_is_a_connection_error_that_names_it():
     async def run():
         lm = OpenAILM(Reach.of("tiny", {"base_url": "http://127.0.0.1:9/v1", "retries": 1}))
@@ -153,6 +160,7 @@ def test_nobody_at_the_address_is_a_connection_error_that_names_it():
     assert error.kind == "connection" and "127.0.0.1:9" in error.message
 
 
+@pytest.mark.fault
 def test_a_wrong_model_name_is_told_with_the_names_there_are():
     (error,), server = exchange(said("4"), models=("other", "third"))
     assert error.kind == "bad_request" and "other, third" in error.message and "'tiny'" in error.message
@@ -174,6 +182,7 @@ def test_check_is_content_with_a_server_that_knows_the_model():
     asyncio.run(run())
 
 
+@pytest.mark.fault
 def test_one_bad_request_loses_no_other_and_order_is_kept():
     def by_question(body):
         text = body["messages"][0]["content"]

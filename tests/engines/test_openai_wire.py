@@ -18,6 +18,7 @@ def test_case_103_choices_are_placed_by_index_and_a_missing_one_is_an_error():
     assert [r.text for r in read_choices(json.dumps(three).encode(), ask(), asked=3)] == ["a", "b", "c"]
 
 
+@pytest.mark.fault
 @pytest.mark.parametrize(
     "body",
     [[], None, 3, "text", {}, *({"choices": odd} for odd in (None, {}, [None], ["a"], [{"message": None}]))],
@@ -33,6 +34,7 @@ def test_odd_values_beside_the_text_do_no_harm():
     assert (reply.text, reply.finish_reason, reply.prompt_tokens, reply.reasoning) == ("a", "unknown", 0, "")
 
 
+@pytest.mark.fault
 def test_a_deeply_nested_body_is_a_bad_reply():
     assert isinstance(read_reply(b"[" * 100_000, ask(), 0.0), LMError)
 

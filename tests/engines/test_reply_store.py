@@ -42,6 +42,7 @@ def test_eight_equal_prompts_with_own_seeds_get_several_texts_and_the_same_on_re
     assert [r.text for r in again] == [r.text for r in first] and all(r.reused for r in again)
 
 
+@pytest.mark.fault
 def test_errors_are_never_stored(tmp_path):
     assert isinstance(generate(stored(tmp_path, [LMError("server", "down")]), ask())[0], LMError)
     assert generate(stored(tmp_path, ["4"]), ask())[0].text == "4"
@@ -76,6 +77,7 @@ def test_who_gives_up_takes_no_reply_from_the_others(tmp_path):
     assert asyncio.run(run())[0].text == "4"
 
 
+@pytest.mark.fault
 def test_a_torn_last_line_is_not_there_and_the_rest_is(tmp_path):
     lm = stored(tmp_path, ["one", "two"])
     generate(lm, ask("1"), ask("2"))
@@ -90,6 +92,7 @@ def test_a_torn_last_line_is_not_there_and_the_rest_is(tmp_path):
                 other.unlink()
 
 
+@pytest.mark.fault
 def test_lines_that_are_no_replies_are_passed_over(tmp_path):
     generate(stored(tmp_path, ["4"]), ask())
     (segment,) = tmp_path.iterdir()
@@ -130,6 +133,7 @@ for number in range(10**9):
 """
 
 
+@pytest.mark.fault
 @pytest.mark.parametrize("moment", [0.05, 0.11, 0.23])
 def test_a_reply_that_was_handed_on_survives_a_killed_writer(tmp_path, moment):
     writer = subprocess.Popen([sys.executable, "-c", WRITER, str(tmp_path)], stdout=subprocess.PIPE, text=True)

@@ -8,7 +8,7 @@ import pytest
 from tests.runtime.killing import kill_tree
 from tests.world import World, write_replies
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.fault, pytest.mark.slow]
 ALL, AT = 500, 480
 SPEC = f"""
 plan: distillation

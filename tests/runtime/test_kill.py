@@ -11,7 +11,7 @@ from hbench.store.tables import TABLES
 from tests.runtime.killing import IN_FOLD, IN_HALF, KILLS, WITH_READER, Killer, whole_lines
 from tests.world import SPEC, make_world
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.fault, pytest.mark.slow]
 SEED = int(os.environ.get("HBENCH_KILL_SEED") or time.time())
 
 LONG = SPEC.replace("evaluation: 6", "evaluation: 40").replace("rounds: 3, proposals: 1", "rounds: 6, proposals: 2")

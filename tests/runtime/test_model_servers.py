@@ -11,7 +11,7 @@ from tests.engines.started import alive, python, told
 from tests.runtime.killing import kill_tree
 from tests.world import make_world
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.fault, pytest.mark.slow]
 SPEC = """
 plan: evaluation
 name: served

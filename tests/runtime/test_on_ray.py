@@ -13,6 +13,8 @@ from hbench.runtime.ray_node import _enter
 from tests.runtime.test_kill import EMBEDDED, table_rows
 from tests.world import SPEC, World, make_world
 
+pytestmark = pytest.mark.fault
+
 LONG = SPEC.replace("evaluation: 6", "evaluation: 40")
 ON_RAY = ("machine.executor=ray", "machine.ray.batch=4", "machine.in_flight=8")
 

@@ -80,6 +80,7 @@ machine: {models: {solver: {base_url: "%s", retries: 0, timeout_s: 5}}}
 """
 
 
+@pytest.mark.fault
 def test_a_server_that_is_down_is_no_score_and_the_rest_goes_on(tmp_path):
     world = make_world(tmp_path, SERVED % "http://127.0.0.1:9/v1")
     done = world.hbench("run", "specs/toy.yaml", check=False)
@@ -92,6 +93,7 @@ def test_a_server_that_is_down_is_no_score_and_the_rest_goes_on(tmp_path):
     assert world.sql("select count(*) as n from rollouts where failure is not null") == [{"n": 0}]
 
 
+@pytest.mark.fault
 def test_when_the_server_is_back_the_same_command_finishes(tmp_path):
     world = make_world(tmp_path, SERVED % "http://127.0.0.1:9/v1")
     assert world.hbench("run", "specs/toy.yaml", check=False).returncode == 1
@@ -111,12 +113,14 @@ def test_descendants_of_a_failed_step_are_skipped(tmp_path):
     assert world.sql("select distinct arm from held_out where purpose = 'held_out'") in ([{"arm": "seed"}], [])
 
 
+@pytest.mark.fault
 def test_a_failed_step_is_tried_again_where_asked(tmp_path):
     world = make_world(tmp_path, SERVED % "http://127.0.0.1:9/v1")
     done = world.hbench("run", "specs/toy.yaml", "--retry-failed", "2", check=False)
     assert done.stderr.count("will be tried again") == 2
 
 
+@pytest.mark.fault
 def test_ctrl_c_ends_a_run_within_two_seconds_and_says_how_to_go_on(tmp_path):
     world = make_world(tmp_path, latency_ms=3000)
     process = world.start("run", "specs/toy.yaml")
@@ -134,6 +138,7 @@ def test_ctrl_c_ends_a_run_within_two_seconds_and_says_how_to_go_on(tmp_path):
     assert runs == [{"outcome": "interrupted"}]
 
 
+@pytest.mark.fault
 def test_two_runs_at_once_share_the_work(tmp_path):
     """Two writers (case 93): no lost rows, nothing twice."""
     world = make_world(tmp_path, latency_ms=40)

@@ -12,7 +12,7 @@ from hbench.core.failure import StepError
 from hbench.runtime.training.rows import RankRows, cut, lines, rows_file
 from tests.runtime.tiny_training import SFT, Tiny, living, losses, weights
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.fault, pytest.mark.slow]
 SEED = int(os.environ.get("HBENCH_KILL_SEED") or time.time())
 UPDATES = 60
 RECIPE = {**SFT, "updates": UPDATES, "lora": {**SFT["lora"], "dropout": 0.1}}  # dropout draws: the state of chance counts

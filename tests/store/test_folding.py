@@ -183,6 +183,7 @@ def test_no_text_breaks_a_fold(store, monkeypatch, inline_bytes):
     assert store.get(key("a")).value == {"said": odd}
 
 
+@pytest.mark.fault
 def test_a_step_that_spoils_the_fold_is_named_and_passed_over(store, monkeypatch):
     monkeypatch.setattr("hbench.store.part.INLINE_BYTES", 0)
     for i in range(9):
@@ -197,6 +198,7 @@ def test_a_step_that_spoils_the_fold_is_named_and_passed_over(store, monkeypatch
     assert fold(store.folder).messages == ()
 
 
+@pytest.mark.fault
 @pytest.mark.slow
 @pytest.mark.parametrize("file", ["hbench.duckdb", "texts.duckdb"])
 @pytest.mark.parametrize("damage", ["garbage", "cut", "empty"])
@@ -217,6 +219,7 @@ def test_a_broken_database_is_put_aside_and_made_anew(store, file, damage):
     }
 
 
+@pytest.mark.fault
 def test_a_database_without_its_partner_is_made_anew(store):
     put(store, "a", rollouts([1.0]))
     fold(store.folder)
@@ -225,6 +228,7 @@ def test_a_database_without_its_partner_is_made_anew(store):
     assert count(store, "texts") == 2
 
 
+@pytest.mark.fault
 def test_a_database_with_other_tables_is_made_anew(store, monkeypatch):
     put(store, "a", rollouts([1.0]))
     fold(store.folder)
@@ -251,6 +255,7 @@ def test_a_rebuilt_database_holds_the_same_rows(store):
     assert contents(store.folder) == before
 
 
+@pytest.mark.fault
 def test_a_fold_that_cannot_write_says_so_and_raises_nothing(store, monkeypatch):
     put(store, "a")
 

@@ -18,6 +18,7 @@ from hbench.store.artifacts import Store
 from hbench.store.lease import Lease, Watch, read_holder
 from tests.store.made import key, record, rollout
 
+pytestmark = pytest.mark.fault
 KEY = key("a")
 
 HOLDER = """

@@ -16,6 +16,8 @@ from hbench.store.database import fold, rebuild
 from hbench.store.query import query
 from tests.store.made import contents, put, put_run, rollouts
 
+pytestmark = pytest.mark.fault
+
 HOLD = """
 import sys, duckdb
 folder, read_only = sys.argv[1], sys.argv[2] == "read"

@@ -17,6 +17,8 @@ from hbench.engines.jail import Jails
 from tests.engines.jail.lab import CONFINED
 from tests.where import REPO
 
+pytestmark = pytest.mark.fault
+
 ALL = pytest.mark.parametrize("sandbox", [*CONFINED, "none"])
 CONFINED_ONLY = pytest.mark.parametrize("sandbox", CONFINED)
 STAY = "sleep {0}1 & (sleep {0}2 &) ; mkfifo there; echo > there & sleep {0}3"

@@ -15,6 +15,8 @@ from hbench.engines.jail import HarnessJob, Jails
 from tests.engines.jail.lab import CONFINED, body
 from tests.where import REPO
 
+pytestmark = pytest.mark.fault
+
 ALL = pytest.mark.parametrize("sandbox", [*CONFINED, "none"])
 
 
