@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import random
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 from hbench.core.failure import StepError
 from hbench.engines.jail import HarnessJob, Jails
 from tests.engines.jail.lab import CONFINED, body
+from tests.thorough import often
 from tests.where import REPO
 
 pytestmark = pytest.mark.fault
@@ -47,6 +49,41 @@ def test_a_job_that_has_asked_nothing_is_run_again(sandbox):
 def test_a_job_that_has_asked_is_an_error_of_the_step(sandbox):
     with pytest.raises(StepError, match="zygote died"):
         run_and_kill_the_zygote(sandbox, "tools.lm('x')\nimport time; time.sleep(0.6); return 'fine'")
+
+
+@ALL
+def test_whatever_the_moment_of_a_kill_no_answer_is_another_s(sandbox, tried):
+    """Jobs under way come to their own answer, or are an error of the step; those that follow are answered."""
+    chance, kills = random.Random(seed := random.randrange(10**9)), often(2, 10)
+    print(f"\nkill seed {seed}")
+
+    async def lm(messages):
+        return messages[-1]["content"]
+
+    async def go():
+        jails = Jails(sandbox, zygotes=1)
+
+        async def answer(question: str):
+            code = body("import time; time.sleep(0.02); return tools.lm(question)")
+            try:
+                return question, (await jails.run(HarnessJob(code, question, {"lm": lm}))).answer
+            except StepError:
+                return question, None
+
+        made = []
+        for kill in range(kills):
+            tried(f"a zygote killed at a random moment ({kill})")
+            zygote = await jails._harness.zygote()
+            jobs = [asyncio.ensure_future(answer(f"{kill}-{i}")) for i in range(6)]
+            await asyncio.sleep(chance.uniform(0.0, 0.3))
+            zygote._process.kill()
+            made += await asyncio.gather(*jobs)
+        made.append(await answer("last"))
+        await jails.close()
+        return made
+
+    made = asyncio.run(go())
+    assert all(answer in (question, None) for question, answer in made) and made[-1] == ("last", "last")
 
 
 DRIVER = """
