@@ -12,6 +12,7 @@ EXAMPLES = {
     "families/multihop_qa": {"name": "hotpotqa", "source": "hub"},
     "families/practice": {"name": "sum_list"},
     "detectors/all_of": {"detectors": [{"kind": "tool_called", "names": ["look"]}]},
+    "families/lm_eval": {"name": "letters"},
     "families/output_grammar": {"family": {"kind": "toy"}},
     "detectors/any_of": {"detectors": [{"kind": "command_matches", "pattern": "^cat"}]},
     "detectors/answer_matches": {"pattern": "done"},

@@ -132,7 +132,7 @@ def _overdrawn(final: dict | None, ended: Ended, job: HarnessJob) -> Failure | N
     """CPU time is read off the kernel's account; the kernel itself kills at whole seconds."""
     limits = job.limits
     if ended.cpu_seconds > limits.cpu_s or (ended.signal in (signal.SIGKILL, signal.SIGXCPU) and final is None):
-        return Failure("limits", "cpu", f"{ended.cpu_seconds:.1f} s of CPU time, at most {limits.cpu_s:g}")
+        return Failure("limits", "cpu", f"more than {limits.cpu_s:g} s of CPU time")
     length = len(final["answer"]) if final is not None and isinstance(final["answer"], str) else 0
     if length > limits.output_chars:
         return Failure("limits", "output", f"an answer of {length} characters, at most {limits.output_chars}")

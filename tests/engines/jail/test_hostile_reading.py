@@ -12,6 +12,7 @@ import pytest
 from tests.engines.jail.lab import CONFINED, attack, body, run, said, start_anew
 
 CONFINED_ONLY = pytest.mark.parametrize("sandbox", CONFINED)
+pytestmark = pytest.mark.attack
 CANARY = "canary-5f1c"
 
 
@@ -23,8 +24,6 @@ READ_FILE = body("return open(question).read()")
 WALK = body(
     """
 import os
-
-pytestmark = pytest.mark.attack
 for folder, _, files in os.walk(question):
     for name in files:
         try:
