@@ -146,6 +146,7 @@ def test_an_evolver_that_gives_no_reply_is_an_error_of_the_step(stage):
         evolved(stage, stage.records("evolver", {"match": "never", "reply": "x"}), acted(rollout(FAILED, 0)))
 
 
+@pytest.mark.attack
 def test_what_a_grader_said_is_in_no_trace(stage):
     """A grader's own failure may name the right answer."""
     failure = Failure("grader", "error", "wanted 42")

@@ -169,6 +169,7 @@ def test_what_a_broken_machine_did_is_never_told():
     assert not any(word in text for word in ("infra_error", "connection", "What is 2 + 2?", "503"))
 
 
+@pytest.mark.attack
 def test_a_graders_words_are_not_quoted():
     crashed = rollout(0, 0.0, failure="crash", boundary="grader", error="cannot compare with gold-canary")
     text = told([crashed], show_gold=False)

@@ -124,6 +124,7 @@ def test_a_place_that_climbs_out_is_refused(theirs, place):
 
 
 @pytest.mark.parametrize("linked", ["rows/rollouts.parquet", "adapters/rl", "bundle.json"])
+@pytest.mark.attack
 def test_a_link_is_not_followed(theirs, linked):
     place = theirs / "study" / linked
     os.rename(place, theirs / "elsewhere")

@@ -44,6 +44,13 @@ _WORKSPACE_SUM = (
     "workspace: memory of one command in all: each of its at most 64 processes has the limit for itself",
     "workspace: memory that its folders take: two may hold disk_mb each, in every rollout that is under way",
 )
+_LANDLOCK = (  # since which version, and what it holds by itself; before, refused system calls hold it
+    (1, "reading and writing of files"),
+    (3, "cutting files short"),
+    (4, "TCP"),
+    (5, "orders to devices"),
+    (6, "signals and abstract sockets"),
+)
 _NO_PROC = "workspace: commands have no /proc here: <(...), /dev/stdin and ps do not work in them"
 _REFUSED = ("everything: model-written code is refused",)
 _NEVER = (
@@ -144,6 +151,12 @@ def _report(harness: Zygote, python: Zygote) -> JailReport:
     readable = ("no file can be opened but Python's own and the C libraries'",)
     seen = ("whether a file exists, its size and its times can be asked for any path",)
     root = () if harness.promises["user"] else ("the code's user is root, without any right of root",)
-    promises, gaps = (*_ALL, *_CONFINED, *readable, *tree), (*_NEVER, *seen, *root)
+    promises, gaps = (*_ALL, *_CONFINED, *readable, *tree, _by_landlock(landlock.version())), (*_NEVER, *seen, *root)
     advice = "install bubblewrap or allow user namespaces for the stronger jail"
     return JailReport("landlock", "asked for, or no namespaces here", promises, gaps, advice, details)
+
+
+def _by_landlock(version: int) -> str:
+    """What holds by Landlock at this version of it, and what by the list of system calls."""
+    held, rest = (", ".join(what for since, what in _LANDLOCK if (since <= version) is holds) for holds in (True, False))
+    return f"Landlock version {version} holds: {held}" + (f"; refused system calls hold: {rest}" if rest else "")

@@ -6,6 +6,7 @@ import pytest
 
 from hbench.core.failure import HbenchError, StepError
 from hbench.engines.jail import HarnessJob, Jails, describe, start, visible
+from hbench.engines.jail.inside import confine, landlock
 from tests.engines.jail.lab import CONFINED, GOOD
 
 
@@ -23,6 +24,22 @@ def test_it_says_what_holds_for_workspaces():
     assert "- does not protect from: workspace: its folders are on disk" in kinds["landlock"]
     assert "- does not protect from: workspace: a process that leaves its group goes on" in kinds["none"]
     assert all("+ workspace: no network" in kinds[sandbox] for sandbox in CONFINED)
+
+
+@pytest.mark.parametrize(
+    ("version", "told"),
+    [
+        (1, "holds: reading and writing of files; refused system calls hold: cutting files short, TCP, orders"),
+        (3, "holds: reading and writing of files, cutting files short; refused system calls hold: TCP, orders to devices, signals and"),
+        (6, "cutting files short, TCP, orders to devices, signals and abstract sockets"),
+    ],
+)
+def test_it_says_what_holds_at_this_version_of_landlock(version, told, monkeypatch):
+    """A report made for a kernel of another age: what Landlock does not hold there, a command may not ask for."""
+    monkeypatch.setattr(landlock, "version", lambda: version)
+    assert f"+ Landlock version {version} holds: " in (text := describe("landlock").text()) and told in text
+    refused = confine._refused(1)
+    assert ("truncate" in refused, "kill" in refused) == (version < 3, version < 6) and "setsid" in refused
 
 
 def test_without_bash_there_is_no_workspace_and_the_rest_stands(monkeypatch):

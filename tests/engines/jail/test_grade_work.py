@@ -106,6 +106,25 @@ def test_a_file_that_breaks_its_grading_is_a_failure(code, kind):
     assert verdict.boundary == "grader" and verdict.kind in kind and after["score"] == 1.0
 
 
+PICKLES = {
+    "a terabyte is promised": b"\x80\x04\x8e" + (1 << 40).to_bytes(8, "little"),
+    "marks without end": b"\x80\x04" + b"(" * 3_000_000,
+    "a hundred thousand deep": b"\x80\x04" + b"]" * 100_000 + b"a" * 99_999 + b".",
+    "it holds itself": b"\x80\x04]\x94h\x00a.",
+    "cut short": b"\x80\x04]",
+}
+
+
+@pytest.mark.attack
+def test_a_huge_or_broken_pickle_costs_its_own_grading_alone(tried):
+    for what in PICKLES:
+        tried(what)
+    works = [Work("done", {"out.bin": content}) for content in PICKLES.values()]
+    *verdicts, after = grade("auto", *works, Work("done", {"out.bin": b"42"}), limits=GradeLimits(10.0, 200))
+    assert all(isinstance(verdict, Failure) or verdict["score"] == 0.0 for verdict in verdicts), verdicts
+    assert after == {"score": 1.0, "said": 1.0}
+
+
 @pytest.mark.parametrize("block", [{"kind": "no_such_domain"}, {"colour": "red"}])
 def test_a_domain_that_cannot_be_made_is_an_error_of_the_step(block):
     with pytest.raises(StepError, match="the domain '.*' cannot grade"):

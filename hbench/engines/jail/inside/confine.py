@@ -78,7 +78,8 @@ def zygote(setting: dict, child) -> Jail:
 def _refused(user: int | None) -> list[str]:
     """What a command may not do where its processes and files are not apart from those of the user who runs hbench."""
     signals = syscalls.SIGNALS if landlock.version() < 6 else []
-    return [*syscalls.GROUPS, *signals, *(syscalls.FILE_MODES if user is None else [])]
+    cuts = ["truncate"] if landlock.version() < 3 else []
+    return [*syscalls.GROUPS, *signals, *cuts, *(syscalls.FILE_MODES if user is None else [])]
 
 
 def _unprivileged_user(readable: list[str]) -> int | None:
