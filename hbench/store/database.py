@@ -72,7 +72,7 @@ class _Folding:
 
     def __init__(self, folder: Path, lock: IO[str]):
         self.folder, self.steps, self.messages = folder, 0, []
-        self._lock, self._copying_since = lock, None
+        self._lock, self._copying_since, self._anew = lock, None, False
         self._main, self._texts = DatabaseFile(folder / MAIN), DatabaseFile(folder / TEXTS)
         self._staging = folder / ".folding"
 
@@ -91,7 +91,7 @@ class _Folding:
                 except _Outdated:
                     self._start_anew()
                 except Broken as broken:
-                    if self._main.replacement and self._texts.replacement:
+                    if self._anew:
                         raise  # just made: it is not the files
                     self._put_aside(broken)
         finally:
@@ -201,6 +201,7 @@ class _Folding:
         return True
 
     def _start_anew(self) -> None:
+        self._anew = True
         self._texts.start_anew()
         self._main.start_anew()
         create(self._main, self._texts)

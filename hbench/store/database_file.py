@@ -147,4 +147,6 @@ def is_broken(error: Exception) -> bool:
 
     fatal = (duckdb.FatalException, duckdb.InternalException, duckdb.SerializationException)
     said = str(error).lower()
+    if "no space left" in said:  # DuckDB gives up the whole database for that, and means no more than it says
+        return False
     return isinstance(error, fatal) or (".parquet" not in said and any(word in said for word in _BROKEN))

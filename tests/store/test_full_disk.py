@@ -11,9 +11,10 @@ from hbench.core.message import Reply
 from hbench.core.output import Output
 from hbench.engines.reply_store import ReplyStore
 from hbench.store.artifacts import Store
+from hbench.store.database import fold
 from hbench.store.lease import Lease, Watch
 from hbench.store.rows import append_line, read_lines
-from tests.store.made import key, record, rollout
+from tests.store.made import key, put, record, rollout, rollouts
 
 pytestmark = pytest.mark.fault
 KEY = key("a")
@@ -91,6 +92,15 @@ def test_a_reply_that_finds_no_room_is_an_error_and_the_ones_before_and_after_ar
     again = ReplyStore(tmp_path)
     again.refresh()
     assert [(reply := again.get(number * 64)) and reply.text for number in "012"] == ["one", None, "three"]
+
+
+def test_a_fold_that_finds_no_room_ends_says_so_and_is_made_up_for(tmp_path):
+    """A database that was just made anew was taken for a broken one and made anew again, for ever."""
+    put(Store(tmp_path), "a", rollouts([1.0, 0.5]))
+    with room(100_000):
+        result = fold(tmp_path)
+    assert result.how == "failed" and "the database is behind" in result.messages[-1]
+    assert fold(tmp_path).steps == 1
 
 
 def test_trouble_with_the_disk_is_said_in_one_line_and_a_bug_is_not_taken_for_it(tmp_path):
