@@ -81,6 +81,7 @@ def test_steps_stand_in_topological_order(toy):
         seen.add(step.id)
 
 
+@pytest.mark.truth
 @pytest.mark.parametrize("kind", [k for k in names() if k not in MAY_SEE_EVALUATION])
 def test_evaluation_questions_reach_no_step_that_adapts(kind):
     split = Step("split", {"role": "evaluation"})

@@ -23,11 +23,11 @@ Tables = Mapping[str, list[dict[str, Any]]]
 PAPER = {"task_score": 1.0, "parsed": 0.05, "applied": 0.10, "completed": 0.15}
 
 
-def of_bundle(folder: Path) -> Tables:
-    """The tables of a published bundle, from its Parquet files."""
+def of_bundle(folder: Path, read: Mapping[str, Sequence[str]] = READ) -> Tables:
+    """The tables of a published bundle, from its Parquet files. read: table -> its columns that are wanted."""
     from pyarrow.parquet import read_table
 
-    return {name: read_table(folder / "rows" / f"{name}.parquet", columns=list(its)).to_pylist() for name, its in READ.items()}
+    return {name: read_table(folder / "rows" / f"{name}.parquet", columns=list(its)).to_pylist() for name, its in read.items()}
 
 
 def of_results(folder: Path) -> Tables:
