@@ -31,9 +31,12 @@ def gc(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
 ) -> None:
     """Show the steps that no spec under specs/ and no bundle needs, ask, and remove them. Replies, plans and runs stay."""
+    from gc import disable
+
     from hbench.store.database import rebuild
     from hbench.store.unneeded import remove
 
+    disable()  # plans of thousands of steps are looked through for garbage again and again, and make none
     found = _unneeded(results, time.time() - days * 86_400)
     if not found:
         typer.echo("nothing to remove: specs under specs/, bundles or late runs need every step")
@@ -62,6 +65,7 @@ def _unneeded(results: Path, since: float) -> "list[Unneeded]":
     if folded.how not in ("folded", "nothing"):
         why = "; ".join(folded.messages) or f"the database is {folded.how}"
         raise HbenchError(f"what is needed cannot be known ({why}): close what has the database open, and try again")
+    typer.echo("making the plans of all specs under specs/ …", err=True)
     known = needed(results, Store(results), since)
     for told in known.unread:
         typer.echo(f"{told}: what its newest run made stays, no more", err=True)
