@@ -1,7 +1,8 @@
 """Stands in for vLLM's server in tests of process logic: the same command line and addresses, no model behind them.
 
 STAND_IN says how it goes wrong: `dies`, `hangs` (never answers), `stubborn` (hears no SIGTERM), `falls` (once, at its third
-question). It has a child, as vLLM has.
+question),
+`slow` (half a second a question). It has a child, as vLLM has.
 """
 
 import json
@@ -56,6 +57,7 @@ class Handler(BaseHTTPRequestHandler):
         if state["asleep"]:
             return self.send({"error": {"message": "asleep"}}, 400)
         state["asked"] += 1
+        time.sleep(0.5 if how == "slow" else 0)
         if how == "falls" and state["asked"] == 3 and not Path("fallen").exists():
             Path("fallen").touch()
             os.kill(os.getpid(), signal.SIGKILL)

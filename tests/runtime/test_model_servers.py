@@ -1,14 +1,17 @@
 """Runs that start a model server: it is there when it is needed, and never after. The server is tests/engines/stand_in.py."""
 
 import os
+import random
 import signal
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.engines.started import alive, python, told
 from tests.runtime.killing import kill_tree
+from tests.thorough import often
 from tests.world import make_world
 
 pytestmark = [pytest.mark.fault, pytest.mark.slow]
@@ -37,7 +40,7 @@ def world(tmp_path, monkeypatch):
 
 def ended(world) -> bool:
     """Whether no server of these runs, and no child of one, is left."""
-    children = told(world.folder / "results/servers/solver.log", "child")
+    children = [child for log in world.folder.glob("*/servers/solver.log") for child in told(log, "child")]
     return not any(map(alive, children)) and not list(Path(os.environ["HBENCH_CACHE"]).glob("servers/*"))
 
 
@@ -83,6 +86,29 @@ def test_the_server_of_a_killed_run_is_ended_by_the_next(world):
     (here.folder / "specs/toy.yaml").write_text((here.folder / "specs/toy.yaml").read_text().replace("hangs", ""))
     done = here.hbench("run", "specs/toy.yaml")
     assert "ended a model server that an earlier run left behind" in done.stderr and ended(here)
+
+
+@pytest.mark.long
+def test_whatever_the_moment_a_server_is_killed_there_is_no_score_and_the_same_command_goes_on(world, tried):
+    chance, here = random.Random(seed := random.randrange(10**9)), world("slow")
+    print(f"\nkill seed {seed}")
+    for kill in range(often(2, 10)):
+        tried(f"a model server killed at a random moment ({kill})")
+        results = f"killed-{kill}"
+        log, until = here.folder / results / "servers/solver.log", time.monotonic() + 60
+        process = here.start("run", "specs/toy.yaml", "-q", "--results", results)
+        while not (log.exists() and told(log, "child")) and time.monotonic() < until:
+            time.sleep(0.02)
+        time.sleep(chance.uniform(0.0, 2.0))
+        server = psutil.Process(told(log, "child")[0]).parent()
+        assert server is not None and any(word.endswith("stand_in.py") for word in server.cmdline())
+        server.kill()
+        said = process.communicate(timeout=120)[0].decode()
+        assert process.returncode in (0, 1) and "Traceback" not in said, said
+        assert here.sql("select count(*) as n from rollouts where failure is not null", results) == [{"n": 0}]
+        here.hbench("run", "specs/toy.yaml", "-q", "--results", results)
+        assert here.sql("select count(*) as n, count(distinct question_id) as q from rollouts", results) == [{"n": 6, "q": 6}]
+        assert ended(here)
 
 
 def test_a_problem_of_the_serve_block_has_its_line(world):
