@@ -81,6 +81,27 @@ def test_the_molecules_count_and_not_how_they_are_written(answer, gold, score, l
     assert graded(answer, gold) == {"score": score, "legacy": legacy}
 
 
+HOSTILE = {
+    "a branch in a branch": "C(" * 1300 + "C" + ")" * 1300,
+    "brackets that stay open": "[" * 4000,
+    "rings that stay open": "".join(f"C%{number}" for number in range(10, 99)),
+    "one ring upon another": "".join(f"C%({number})" for number in range(400)) * 2,
+    "a huge isotope": "[99999999999999999999C]",
+    "a huge charge": "[C+99999999999999999999]",
+    "a huge atom map": "[CH4:99999999999999999999]",
+    "two thousand pieces": "C." * 1999 + "C",
+    "characters that steer": "C\x00C\x1b[31mO\n",
+    "an extension": "CCO |$_AV:" + "x" * 3000 + "$|",
+}
+
+
+@pytest.mark.attack
+@pytest.mark.parametrize("what", HOSTILE)
+def test_a_hostile_molecule_is_no_answer_and_no_trouble(what):
+    """RDKit itself breaks on none of them; in a run it reads them in the grader jail, where another pays for nothing."""
+    assert graded(HOSTILE[what], "CCO")["score"] == 0.0
+
+
 def test_any_order_of_atoms_is_the_same_molecule():
     from rdkit import Chem
 
