@@ -14,7 +14,7 @@ export PYTHONDONTWRITEBYTECODE =
 # Where the slices of real multi-hop questions lie; without them `make qa` leaves that part out.
 HBENCH_DATA ?= ../shared/data
 
-.PHONY: install appworld quickstart qa train-smoke distil-smoke exhibits test unit fault attack truth thorough test-sheets test-view test-vllm test-lm-eval test-ray bench audit clean
+.PHONY: install appworld quickstart qa train-smoke distil-smoke exhibits test unit fault attack truth thorough test-sheets test-view test-vllm test-lm-eval test-ray bench audit fuzz clean
 
 # What lm-eval prints tables with refuses dateutil 4, which it never calls; so these come without asking for what they need.
 LM_EVAL_TABLES = pytablewriter DataProperty mbstrdecoder pathvalidate tabledata tcolorpy typepy chardet
@@ -156,6 +156,12 @@ bench: install
 
 audit: .venv-audit/.installed
 	$(PYTHON) tests/audit.py .venv-audit/bin/pip-audit constraints.txt constraints-vllm.txt constraints-appworld.txt
+
+# Tests that draw their examples, with new draws for so many minutes.
+MINUTES ?= 60
+
+fuzz: install
+	.venv/bin/python -m tests.fuzz $(MINUTES)
 
 clean:
 	rm -rf .venv build dist *.egg-info

@@ -18,7 +18,7 @@ _KEY = re.compile(r"\b[0-9a-f]{64}\b")
 
 @dataclass(frozen=True)
 class Needed:
-    """keys: of artifacts. unread: specs whose plans could not be made, each with why; what their newest runs made is in `keys`."""
+    """keys: of artifacts. unread: specs whose plans could not be made, and why; what their newest runs made is in `keys`."""
 
     keys: frozenset[str]
     unread: tuple[str, ...]

@@ -20,6 +20,8 @@ from hbench.store.reading import read_record
 from hbench.store.rows import Digester
 from hbench.store.tables import TABLES
 
+AGAIN = "remove the folder to run its step again"
+
 
 @dataclass(frozen=True)
 class Verified:
@@ -31,7 +33,7 @@ class Verified:
 
 
 def verify(results: Path) -> Verified:
-    """Reads everything that is finished in `results`, and every bundle that is found from there. Raises nothing for what it finds."""
+    """Reads all that is finished in `results`, and every bundle found from there. Raises nothing for what it finds."""
     steps, bundles = finished(results), sorted(_bundles(results))
     faults = [f"{folder}: {said}" for folder in steps if (said := step_fault(folder))]
     return Verified(len(steps), len(bundles), (*faults, *chain.from_iterable(map(bundle_faults, bundles))))
@@ -49,7 +51,7 @@ def step_fault(folder: Path) -> str | None:
     try:
         record = read_record(folder, rows=True)
         if record is None:
-            return "step.json is gone; remove the folder to run its step again"
+            return f"step.json is gone; {AGAIN}"
         if record["key"] != folder.name or not folder.name.startswith(folder.parent.name):
             return f"it holds the step {record['key']}; move it to its own place, or remove the folder"
         contents = {"value": record["value"], "files": file_digests(folder), "rows": _digests(folder, record)}
@@ -57,8 +59,8 @@ def step_fault(folder: Path) -> str | None:
     except StepError as told:
         return str(told).removeprefix(f"{folder} ").removeprefix(f"{folder}/")
     except (OSError, ValueError, KeyError, TypeError, AttributeError, duckdb.Error) as broken:
-        return f"it cannot be read ({str(broken).splitlines()[0]}); remove the folder to run its step again"
-    return None if same else "its value, rows or files are not those it was finished with; remove the folder to run its step again"
+        return f"it cannot be read ({str(broken).splitlines()[0]}); {AGAIN}"
+    return None if same else f"its value, rows or files are not those it was finished with; {AGAIN}"
 
 
 def _digests(folder: Path, record: Json) -> dict[str, str]:
@@ -81,7 +83,7 @@ def _bundles(results: Path) -> set[Path]:
 
 
 def bundle_faults(folder: Path) -> list[str]:
-    """What is wrong with the bundle in `folder`: files that are not those it names, and rows, specs or adapters it does not name."""
+    """What is wrong with the bundle in `folder`: files that are not those it names, and such as it does not name."""
     if not (folder / BUNDLE).is_file():
         return [f"{folder} holds no {BUNDLE}: it is no bundle, or not a whole one"]
     try:

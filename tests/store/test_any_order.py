@@ -90,7 +90,8 @@ class AnyOrder(RuleBasedStateMachine):
             found = self.store.get(key(name))
             assert (found is not None) == (name in self.done)
             if found:
-                assert {row["question_id"]: row["score"] for row in found.rows("rollouts")} == {f"q{q}": s for q, s in self.done[name].items()}
+                there = {row["question_id"]: row["score"] for row in found.rows("rollouts")}
+                assert there == {f"q{q}": s for q, s in self.done[name].items()}
         assert [step_fault(folder) for folder in finished(self.store.folder)] == [None] * len(self.done)
 
     @invariant()
