@@ -154,8 +154,13 @@ class StoredLM:
             if result.kind != REFUSED:  # who asked first may not pay: that is nobody else's trouble
                 return result
         asking = self._under_way[request_id] = asyncio.ensure_future(self._ask(request_id, request))
-        asking.add_done_callback(lambda _: self._under_way.pop(request_id, None))
+        asking.add_done_callback(lambda asked: self._ended(request_id, asked))
         return await asyncio.shield(asking)
+
+    def _ended(self, request_id: str, asked: asyncio.Future) -> None:
+        self._under_way.pop(request_id, None)
+        if not asked.cancelled():
+            asked.exception()  # whoever waited may have given up: then asyncio would print it as lost
 
     def _reused(self, reply: Reply) -> Reply:
         return reply if self._payer is None else self._payer.reused(reply)
