@@ -31,7 +31,7 @@ def prepare(channel: int) -> None:
 
 
 def _prepared(request: dict) -> dict:
-    """Grades nothing once, so that libraries are loaded before any fork. `{"own_process_per_answer": bool}` or `{"error": …}`."""
+    """`{"own_process_per_answer": bool}` or `{"error": …}`. Grades nothing once: libraries are loaded before any fork."""
     from hbench.core.question import Question
     from hbench.parts import part
 
