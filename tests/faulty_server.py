@@ -43,6 +43,10 @@ class Call:
             self._handler.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
         self._handler.close_connection = True
 
+    def close(self) -> None:
+        """The connection ends without a word."""
+        self._handler.close_connection = True
+
     def reset(self) -> None:
         """The connection is reset, not closed."""
         self._handler.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -69,7 +73,7 @@ FAULTS: dict[str, tuple[Callable[[Call], None], str]] = {
     "no-utf8": (lambda call: call.answer(200, b"\xff\xfe" + reply()), "not JSON"),
     "empty-body": (lambda call: call.answer(200, b""), "not JSON"),
     "reset": (lambda call: call.reset(), "connection"),
-    "closed": (lambda call: setattr(call._handler, "close_connection", True), "connection"),
+    "closed": (lambda call: call.close(), "connection"),
     "silence": (lambda call: time.sleep(SILENCE_S), "no reply within"),
 }
 # What looks odd and is an answer all the same.

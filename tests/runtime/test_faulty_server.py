@@ -20,10 +20,10 @@ solver: {name: well, weights: well, as_of: 2026-11-01}
 """ % QUESTIONS
 
 
-def faulty_world(folder, url: str, paths: list[str], retries: int = 0) -> World:
+def faulty_world(folder, url: str, paths: list[str]) -> World:
     """An arm for each path of the server at `url`, each with a model of its own there."""
     arms = "".join(f"  {path}: {{solver: {{name: {path}, weights: {path}, as_of: 2026-11-01}}}}\n" for path in paths)
-    reach = f"served_name: solver, retries: {retries}, timeout_s: {PATIENCE_S}"
+    reach = f"served_name: solver, retries: 0, timeout_s: {PATIENCE_S}"
     models = "".join(f"    {path}: {{base_url: '{url}/{path}/v1', {reach}}}\n" for path in ["well", *paths])
     return make_world(folder, f"{SPEC}arms:\n  well: {{}}\n{arms}machine:\n  models:\n{models}")
 
@@ -41,7 +41,8 @@ def test_a_faulty_answer_is_no_score_and_once_it_is_mended_the_same_command_goes
         assert world.sql("select count(*) as n from rollouts") == [{"n": QUESTIONS}], "only the arm `well` has any"
         server.mended = True
         world.hbench("run", "specs/toy.yaml")
-        assert world.sql("select count(*) as n, count(failure) as failed from rollouts") == [{"n": QUESTIONS * (1 + len(faults)), "failed": 0}]
+        all_of_them = {"n": QUESTIONS * (1 + len(faults)), "failed": 0}
+        assert world.sql("select count(*) as n, count(failure) as failed from rollouts") == [all_of_them]
         assert server.asked[WELL] == QUESTIONS, "what was answered is not asked again"
         scores = world.sql("select harness_id, avg(score) as score from rollouts group by all")
         assert len(scores) == 1

@@ -24,7 +24,10 @@ def own_mounts() -> list[str]:
     return OWN_MOUNTS
 
 
-@pytest.mark.parametrize(("limit", "more"), [("size", often(1 << 16, 1 << 14)), ("nr_inodes", often(40, 10))], ids=["size", "files"])
+LIMITS = {"size": often(1 << 16, 1 << 14), "nr_inodes": often(40, 10)}
+
+
+@pytest.mark.parametrize(("limit", "more"), LIMITS.items(), ids=["size", "files"])
 def test_a_run_on_a_disk_that_fills_says_so_and_ends_with_the_tables_of_one_left_alone(tmp_path, tried, limit, more):
     world = make_world(tmp_path)
     command = [*own_mounts(), sys.executable, "-m", "tests.runtime.full_disk", str(world.folder), limit, str(more)]

@@ -96,10 +96,8 @@ cli.main()
 def test_a_clock_that_jumps_all_along_changes_no_table_and_robs_nobody(tmp_path, tried):
     """Two runs of one spec, whose clocks jump by hours and years at each look, also where they date their leases."""
     world = make_world(tmp_path, latency_ms=40)
-    both = [
-        subprocess.Popen([sys.executable, "-c", JUMPING, "run", "specs/toy.yaml", "-q"], cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-        for _ in range(2)
-    ]
+    command = [sys.executable, "-c", JUMPING, "run", "specs/toy.yaml", "-q"]
+    both = [subprocess.Popen(command, cwd=tmp_path, stderr=subprocess.PIPE, text=True) for _ in range(2)]
     for process in both:
         tried("a run whose clock jumps, beside another one")
         said = process.communicate(timeout=240)[1]
