@@ -26,6 +26,7 @@ LEAVABLE = (*STEP_TABLES, EVENT_TEXTS, ADAPTERS)  # what --without may name
 SHOWN = 5  # files named in a refusal
 # Families and domains whose questions are made by code. All others hold somebody's text, and its licence is not ours to judge.
 GENERATED = frozenset({"reasoning_gym", "invented_hops", "practice", "toy", "files"})
+REPHRASED = frozenset({"output_grammar"})  # those of the family inside, asked in other words
 AUTHORED = frozenset({"spreadsheet", "uspto"})  # the same where their `source` is authored
 SEALED = frozenset({"appworld"})  # may be passed on in encrypted form alone, and so not in rows, whoever says so
 # But these of Reasoning Gym draw from puzzles, programs, objects and word lists that others gathered. Words of the
@@ -195,6 +196,8 @@ def _check_questions(connection: Any, terms: Terms) -> None:
 
 def makes_its_own(family: Json) -> bool:
     """Whether the questions of a family's or domain's block are made by code, and from no data of others."""
+    if family.get("kind") in REPHRASED:
+        return makes_its_own(family["family"])
     if family.get("kind") in AUTHORED:
         return family.get("source") == "authored"
     if family.get("kind") != "reasoning_gym":

@@ -10,7 +10,7 @@ import yaml
 
 from hbench.core.failure import HbenchError
 from hbench.core.folder_digest import file_digest, folder_digest
-from hbench.exhibits.publish import AUTHORED, DRAWN, GENERATED, SEALED, Terms, makes_its_own, publish
+from hbench.exhibits.publish import AUTHORED, DRAWN, GENERATED, REPHRASED, SEALED, Terms, makes_its_own, publish
 from hbench.parts.families._library import modules
 from hbench.parts.part import kinds
 from hbench.spec import load
@@ -169,10 +169,15 @@ def test_questions_of_data_sets_are_published_only_on_the_users_word(results, mo
 
 def test_every_kind_of_family_is_known_to_make_its_questions_or_not():
     """A new family must be put here or there: what holds somebody's text is never published unasked."""
-    assert set(kinds("families")) - GENERATED == {"multihop_qa"}
-    assert "multihop_qa" not in GENERATED
+    assert set(kinds("families")) - GENERATED - REPHRASED == {"multihop_qa", "lm_eval"}
+    assert not GENERATED & (REPHRASED | {"multihop_qa", "lm_eval"})
     assert set(kinds("domains")) <= GENERATED | AUTHORED | SEALED
     assert not GENERATED & (AUTHORED | SEALED) and not AUTHORED & SEALED
+
+
+def test_a_family_in_another_grammar_makes_its_questions_where_the_one_inside_does():
+    inside = ({"kind": "toy"}, {"kind": "reasoning_gym", "name": "acre"}, {"kind": "lm_eval", "name": "letters"})
+    assert [makes_its_own({"kind": "output_grammar", "family": family}) for family in inside] == [True, False, False]
 
 
 def test_a_domain_of_other_peoples_data_makes_its_own_questions_where_they_are_authored():
