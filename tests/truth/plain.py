@@ -196,7 +196,8 @@ def false_rewards(study: Study) -> tuple[set[str], list[str]]:
         step, found = study.steps[proposal.reward_step], terms(proposal)
         its = weights(step)
         total = math.fsum(its[name] * found[name] for name in its)
-        same = proposal.terms.keys() == found.keys() == its.keys() and math.isclose(json.loads(step["value"])["reward"], total, abs_tol=1e-12)
+        same = proposal.terms.keys() == found.keys() == its.keys()
+        same = same and math.isclose(json.loads(step["value"])["reward"], total, abs_tol=1e-12)
         if not same or any(not math.isclose(proposal.terms[name], found[name], abs_tol=1e-12) for name in found):
             wrong.append(proposal.reward_step)
         seen.add(proposal.reward_step)

@@ -56,7 +56,9 @@ student: {kind: recorded, file: replies/student.jsonl}
 let:
   by_hand: {kind: recorded, file: replies/by_hand.jsonl}
   bank: {kind: evolved, evolver: "${let.by_hand}", rounds: 2}
-  review: {reviewer: {kind: recorded, file: replies/reviewer.jsonl}, guidance: {kind: written, bank: "${let.bank}", writer: "${let.by_hand}"}}
+  review:
+    reviewer: {kind: recorded, file: replies/reviewer.jsonl}
+    guidance: {kind: written, bank: "${let.bank}", writer: "${let.by_hand}"}
 arms:
   base: {}
   h_star: {bank: "${let.bank}"}
@@ -91,7 +93,8 @@ def asked(tmp_path_factory) -> dict[tuple[str, str], str]:
     world = World(folder)
     world.hbench("run", "specs/canary.yaml", "-q")
     rows = world.sql(
-        "select distinct l.arm, e.role, e.sent from event_texts e join run_steps r using (step_key) join plan_labels l using (step_id)"
+        "select distinct l.arm, e.role, e.sent from event_texts e join run_steps r using (step_key) "
+        "join plan_labels l using (step_id)"
     )
     found: dict[tuple[str, str], str] = {}
     for row in rows:

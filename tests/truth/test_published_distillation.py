@@ -9,7 +9,8 @@ from tests.truth import plain
 from tests.where import REPO
 
 pytestmark = pytest.mark.truth
-WANTED = {name: plain.READ[name] for name in ("runs", "run_steps", "plan_labels", "rollouts")} | {"turns": ("step_key", "question_id")}
+WANTED = {name: plain.READ[name] for name in ("runs", "run_steps", "plan_labels", "rollouts")}
+WANTED |= {"turns": ("step_key", "question_id")}
 COLUMNS = ("score", "completed", "turns", "difference")
 
 
@@ -51,6 +52,6 @@ def test_the_printed_distillation_is_what_its_rollouts_say(measured, tried):
         for column in COLUMNS:
             told, (value, n, low, high) = printed[row, column], expected(measured, spec, row, column)
             assert int(told["n"]) == n, (row, column)
-            for name, number in (("value", value), ("low", low), ("high", high)):
-                assert (float(told[name]) if told[name] else None) == (None if number is None else pytest.approx(number)), (row, column)
+            found = [float(told[name]) if told[name] else None for name in ("value", "low", "high")]
+            assert found == [None if number is None else pytest.approx(number) for number in (value, low, high)], (row, column)
             tried(f"{row}, {column}")

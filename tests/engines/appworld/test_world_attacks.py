@@ -9,7 +9,7 @@ from hbench.engines.appworld.world import EVALUATION
 from tests.engines.appworld.home_made import DOMAIN, WITH_ENGINE, first, played, solution
 from tests.engines.jail.lab import loop
 
-pytestmark = [WITH_ENGINE, pytest.mark.attack]
+pytestmark = [*WITH_ENGINE, pytest.mark.attack]
 
 
 LOOK = """
