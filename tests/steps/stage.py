@@ -12,6 +12,7 @@ from hbench.core.message import Sampling
 from hbench.core.model import ModelRef
 from hbench.core.output import Artifact
 from hbench.core.prompt import load_prompt
+from hbench.engines.scripted import ScriptedLM
 from hbench.parts.part import build
 from hbench.runtime.progress import Progress
 from hbench.runtime.services import Machine, RunServices
@@ -34,6 +35,13 @@ REPORT = {
     "show_gold": False, "show_answers": True, "show_retrieved": True, "show_missed": True, "show_traces": True,
     "trace_chars": 400, "scores_only": False,
 }  # fmt: skip
+
+
+class Free(ScriptedLM):
+    """A scripted model that a test puts where a run has its own; nobody pays for it."""
+
+    def paid_by(self, payer: Any) -> ScriptedLM:
+        return self
 
 
 class Stage:

@@ -9,13 +9,12 @@ from hbench.core.failure import StepError
 from hbench.core.harness import Harness
 from hbench.core.message import LMError
 from hbench.core.prompt import load_prompt
-from hbench.engines.scripted import ScriptedLM
 from hbench.parts.part import build
 from hbench.steps._acted_rows import acted_from_rows
 from hbench.steps.harness import harness_value
 from tests.runtime.acting import COPY, STUDENT, SUM, TARGET, bash, params
 from tests.runtime.reviewing import verdict
-from tests.steps.stage import Stage, value
+from tests.steps.stage import Free, Stage, value
 
 
 @pytest.fixture(scope="module")
@@ -31,7 +30,7 @@ def asked(count, domain=COPY, first=0):
 
 def scripted(stage, says, model=STUDENT):
     """The model answers so from now on; what it is asked."""
-    lm = stage.services._lms[model.digest] = ScriptedLM(says)
+    lm = stage.services._lms[model.digest] = Free(says)
     return lm.asked
 
 

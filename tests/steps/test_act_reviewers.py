@@ -7,13 +7,12 @@ import pytest
 from hbench.core.failure import StepError
 from hbench.core.message import LMError
 from hbench.core.prompt import load_prompt
-from hbench.engines.scripted import ScriptedLM
 from hbench.parts.part import build
 from hbench.steps._acted_rows import acted_from_rows
 from hbench.steps.harness import harness_value
 from tests.runtime.acting import COPY, STUDENT, bash, params
 from tests.runtime.reviewing import TOLD, verdict
-from tests.steps.stage import Stage, value
+from tests.steps.stage import Free, Stage, value
 
 SECRET = "reviewer-word"
 REVIEWER = replace(STUDENT, role="reviewer", identity={"kind": "scripted", "name": "bad"})
@@ -36,8 +35,8 @@ def stage(tmp_path_factory):
 
 def act(stage, said, seed, **more):
     """An act step on three questions under a reviewer that always says the same; and what the student was asked."""
-    student = ScriptedLM(lambda request: "Done." if len(request.messages) > 2 else bash("cp in.txt out.txt"))
-    stage.services._lms |= {STUDENT.digest: student, REVIEWER.digest: ScriptedLM(lambda _: said)}
+    student = Free(lambda request: "Done." if len(request.messages) > 2 else bash("cp in.txt out.txt"))
+    stage.services._lms |= {STUDENT.digest: student, REVIEWER.digest: Free(lambda _: said)}
     block = {
         "reviewer": REVIEWER.to_json(),
         "prompt": load_prompt("reviewer/guided").to_json(),
