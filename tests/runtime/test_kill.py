@@ -18,10 +18,10 @@ LONG = SPEC.replace("evaluation: 6", "evaluation: 40").replace("rounds: 3, propo
 
 
 def table_rows(world, results):
-    """table -> its rows without volatile columns, for every table that a run fills but runs and run_steps."""
+    """table -> its rows without volatile columns, for every table that a run fills but those that tell of tries."""
     found = {}
     for name, table in TABLES.items():
-        if name in ("runs", "run_steps", "folded", "exhibit_cells"):
+        if name in ("runs", "run_steps", "spend", "folded", "exhibit_cells"):
             continue
         columns = ", ".join(f'"{c.name}"' for c in table.columns if c.name not in table.volatile)
         rows = world.sql(f'select {columns} from "{name}" order by all', results)

@@ -38,10 +38,6 @@ def cluster():
 SMALL = {"object_store_memory": 80 << 20}
 
 
-def tables(world: World, results: str) -> dict:
-    return {name: rows for name, rows in table_rows(world, results).items() if name != "spend"}
-
-
 def asked(world: World, results: str = "results") -> int:
     return world.sql("select sum(calls + reused_calls) as n from spend", results)[0]["n"]
 
@@ -63,7 +59,7 @@ def test_a_scripted_run_gives_the_tables_of_one_on_this_machine_alone(cluster, t
     world.hbench("run", "specs/toy.yaml", "--results", "alone")
     said = world.hbench("run", "specs/toy.yaml", *ON_RAY, timeout=400).stderr
     assert "Ray: 2 machines, 2 cores" in said
-    ours, theirs = tables(world, "results"), tables(world, "alone")
+    ours, theirs = table_rows(world, "results"), table_rows(world, "alone")
     for name in theirs:
         assert ours[name] == theirs[name], name
     assert theirs["rollouts"] and theirs["events"] and theirs["selections"]
@@ -80,7 +76,7 @@ def test_a_machine_that_is_killed_costs_only_the_rollouts_it_had_not_finished(cl
     cluster.remove_node(doomed, allow_graceful=False)
     said = process.communicate(timeout=400)[0].decode()
     assert process.returncode == 0, said
-    ours, theirs = tables(world, "results"), tables(world, "alone")
+    ours, theirs = table_rows(world, "results"), table_rows(world, "alone")
     for name in theirs:
         assert ours[name] == theirs[name], name
     again = asked(world) - asked(world, "alone")
@@ -94,7 +90,7 @@ def test_the_embedded_model_makes_the_same_steps_and_as_many_rows(cluster, tmp_p
     world = make_world(tmp_path, EMBEDDED.replace("evaluation: 30", "evaluation: 8"))
     world.hbench("run", "specs/toy.yaml", "--results", "alone", timeout=400)
     world.hbench("run", "specs/toy.yaml", *ON_RAY, timeout=400)
-    ours, theirs = tables(world, "results"), tables(world, "alone")
+    ours, theirs = table_rows(world, "results"), table_rows(world, "alone")
     assert {name: len(rows) for name, rows in ours.items()} == {name: len(rows) for name, rows in theirs.items()}
     kinds = "select kind, count(*) as n from steps group by all order by all"
     assert world.sql(kinds) == world.sql(kinds, "alone")
@@ -110,7 +106,7 @@ def test_two_drivers_on_one_cluster_share_the_work(cluster, tmp_path):
     assert world.sql("select step_key, count(*) as n from steps group by all having count(*) > 1") == []
     assert world.sql("select count(*) as n from runs where outcome = 'finished'") == [{"n": 2}]
     world.hbench("run", "specs/toy.yaml", "-q", "--results", "alone")
-    assert tables(world, "results")["rollouts"] == tables(world, "alone")["rollouts"]
+    assert table_rows(world, "results")["rollouts"] == table_rows(world, "alone")["rollouts"]
 
 
 @pytest.mark.long
@@ -122,7 +118,7 @@ def test_a_driver_that_was_killed_is_replaced_by_the_next_one(cluster, tmp_path)
     os.killpg(process.pid, signal.SIGKILL)
     process.communicate()
     world.hbench("run", "specs/toy.yaml", "-q", *ON_RAY, timeout=400)
-    ours, theirs = tables(world, "results"), tables(world, "alone")
+    ours, theirs = table_rows(world, "results"), table_rows(world, "alone")
     for name in theirs:
         assert ours[name] == theirs[name], name
 
