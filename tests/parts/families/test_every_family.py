@@ -38,6 +38,7 @@ def questions(name, entries, wording="canonical"):
     return family, [family._question(entry, i) for i, entry in enumerate(entries)]
 
 
+@pytest.mark.long
 def test_another_process_another_order_and_another_start_draw_the_same(drawn):
     again = proofs("1", "3", "backwards")
     assert {name for name in NAMES if drawn[name]["entries"][1:] != again[name]["entries"]} == set()
