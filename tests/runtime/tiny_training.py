@@ -131,7 +131,7 @@ class Tiny:
         machine = Machine(self.folder / "results", known, training=self.setting["training"])
         run = RunServices(machine, Progress(quiet=True))
         try:
-            yield run, run.of(Appended(self.folder / "part"), "training")
+            yield run, run.of(Appended(self.folder / "part"), "training", "key-of-the-step")
         finally:
             run.close()
 
