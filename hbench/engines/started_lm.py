@@ -13,6 +13,7 @@ OWN_FAULT = ("bad_request", "too_long")  # of a request: no server would answer 
 
 class StartedLM:
     """The server is up before anything is asked of it; when it dies, every request is told so with the end of its log.
+    What was asked of it before it was forgiven (vllm_server.py) is asked again of its next life.
 
     opened: a client of the server as it lives now. Several models, a base and its adapters, may share one server.
     """
@@ -26,7 +27,14 @@ class StartedLM:
     async def generate(self, requests: Sequence[Request]) -> list[Reply | LMError]:
         if not self.server.is_up and (trouble := await self._rise()):
             return [trouble] * len(requests)
-        return [self._told(reply) for reply in await self._client().generate(requests)]
+        client, life = self._client(), self._life
+        replies = await client.generate(requests)
+        lost = [i for i, reply in enumerate(replies) if isinstance(reply, LMError) and reply.kind not in OWN_FAULT]
+        if lost and self.server.is_over(life):
+            again = await self.generate([requests[i] for i in lost])
+            for i, reply in zip(lost, again, strict=True):
+                replies[i] = reply
+        return replies
 
     async def check(self) -> None:
         """Starts the server. Raises HbenchError when it cannot be, or takes no adapter."""
@@ -54,8 +62,3 @@ class StartedLM:
             self._clients.append(self._opened())
             self._life = self.server.lives
         return self._clients[-1]
-
-    def _told(self, reply: Reply | LMError) -> Reply | LMError:
-        if isinstance(reply, LMError) and reply.kind not in OWN_FAULT and (fate := self.server.fate()):
-            return LMError("server", fate)
-        return reply

@@ -78,6 +78,10 @@ class VLLMServer:
                     self._die(f"was killed (signal {-code})" if code < 0 else f"ended with exit code {code}{self._cause()}")
         return self._fate
 
+    def is_over(self, life: int) -> bool:
+        """Whether the server that was started as the `life`-th is no more, whatever has come since."""
+        return bool(self.fate()) or self.lives != life or self._process is None
+
     def forgive(self) -> None:
         """One that died may be started again by whoever asks next, unless it has died too often."""
         if self.fate() and self._deaths < MOST_DEATHS:

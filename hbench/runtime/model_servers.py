@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Callable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -33,7 +34,7 @@ class ModelServers:
 
         def opened() -> OpenAILM:
             here = replace(reach, base_url=server.base_url, key=server.key)
-            return OpenAILM(here, model.files if model.identity.get("adapter") else None, server.fate)
+            return OpenAILM(here, model.files if model.identity.get("adapter") else None, partial(server.is_over, server.lives))
 
         return StartedLM(server, opened)
 

@@ -1,10 +1,10 @@
 """Stands in for vLLM's server in tests of process logic: the same command line and addresses, no model behind them.
 
 STAND_IN says how it goes wrong: `dies`, `hangs` (never answers), `stubborn` (hears no SIGTERM), `falls` (once, at its third
-question),
-`slow` (half a second a question). It has a child, as vLLM has.
+question), `slow` (half a second a question). It has a child, as vLLM has.
 """
 
+import itertools
 import json
 import os
 import signal
@@ -17,7 +17,7 @@ from pathlib import Path
 words = sys.argv[1:]
 given = {words[i]: words[i + 1] for i in range(len(words) - 1)}
 how, name, key = os.environ.get("STAND_IN", ""), given["--served-model-name"], os.environ["VLLM_API_KEY"]
-adapters, state = {}, {"asleep": False, "asked": 0}
+adapters, state, turns = {}, {"asleep": False}, itertools.count(1)
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -56,9 +56,9 @@ class Handler(BaseHTTPRequestHandler):
     def chat(self, body):
         if state["asleep"]:
             return self.send({"error": {"message": "asleep"}}, 400)
-        state["asked"] += 1
+        turn = next(turns)
         time.sleep(0.5 if how == "slow" else 0)
-        if how == "falls" and state["asked"] == 3 and not Path("fallen").exists():
+        if how == "falls" and turn == 3 and not Path("fallen").exists():
             Path("fallen").touch()
             os.kill(os.getpid(), signal.SIGKILL)
         said = body["messages"][-1]["content"]

@@ -108,6 +108,28 @@ def test_one_that_is_killed_tells_all_who_ask_and_comes_back_when_it_is_forgiven
         assert answers(lm, "b")[0].text == "org/tiny: b" and lm.server.lives == 2
 
 
+def test_what_was_asked_of_a_life_that_ended_is_asked_of_the_next(tmp_path):
+    # A request that was waiting when the server was forgiven went on asking the old port, and failed the step
+    # that was being tried again.
+    async def asked(made, lm):
+        waiting = asyncio.ensure_future(lm.generate([ask("a")]))
+        while not lm.server.is_up:
+            await asyncio.sleep(0.02)
+        await asyncio.sleep(0.2)  # half a second is what it takes to answer
+        os.kill(lm.server._process.pid, signal.SIGKILL)
+        os.waitid(os.P_PID, lm.server._process.pid, os.WEXITED | os.WNOWAIT)
+        made.forgive()
+        try:
+            return await waiting
+        finally:
+            await lm.close()
+
+    with servers(tmp_path, ref(), how="slow") as made:
+        lm = made.lm(ref(), made.settings)
+        (reply,) = asyncio.run(asked(made, lm))
+        assert reply.text == "org/tiny: a" and lm.server.lives == 2
+
+
 def test_one_that_dies_again_and_again_stays_dead(tmp_path):
     made = server(tmp_path, "dies")
     for _ in range(5):
