@@ -3,7 +3,10 @@
 import hashlib
 import os
 import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -107,7 +110,7 @@ def _convert(source: Path, folder: Path) -> None:
         raise HbenchError(f"the embedded model needs the extra 'local' ({missing}): {hint}") from None
 
     read = {"pretrained_model_name_or_path": str(source.parent), "gguf_file": source.name}
-    with quiet_transformers():
+    with quiet_transformers(), _read_once():
         unpacked = AutoModelForCausalLM.from_pretrained(
             **read, quantization_config=GgufConfig(dequantize=True), dtype=torch.bfloat16
         )
@@ -120,6 +123,25 @@ def _convert(source: Path, folder: Path) -> None:
         plain.generation_config = unpacked.generation_config
         plain.save_pretrained(folder)
         AutoTokenizer.from_pretrained(**read).save_pretrained(folder)
+
+
+@contextmanager
+def _read_once() -> Iterator[None]:
+    """While open, transformers reads the head of a GGUF file once and not three times, its names once and not for each layer."""
+    import gguf
+    import numpy as np
+
+    class Reader(gguf.GGUFReader):
+        def _get(self, *what, **how):
+            self.data = self.data.view(np.ndarray)  # a slice of a memmap takes five times as long
+            return super()._get(*what, **how)
+
+    kept = gguf.GGUFReader, gguf.get_tensor_name_map
+    gguf.GGUFReader, gguf.get_tensor_name_map = lru_cache(Reader), lru_cache(gguf.get_tensor_name_map)
+    try:
+        yield
+    finally:
+        gguf.GGUFReader, gguf.get_tensor_name_map = kept
 
 
 class quiet_transformers:
