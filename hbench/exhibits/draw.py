@@ -43,6 +43,14 @@ STYLE: Mapping[str, Any] = {
 }
 
 
+def load() -> None:
+    """Loads matplotlib, which takes a second, so that the first figure need not."""
+    import matplotlib.backends.backend_agg
+    import matplotlib.backends.backend_svg
+    import matplotlib.figure
+    import matplotlib.style  # noqa: F401
+
+
 def draw(plot: "Plot") -> dict[str, bytes]:
     """File ending -> bytes: svg and png, without dates."""
     import matplotlib.style
@@ -54,7 +62,7 @@ def draw(plot: "Plot") -> dict[str, bytes]:
         canvas = Figure(layout="constrained")
         FigureCanvasAgg(canvas)
         _fill(canvas, plot)
-        canvas.draw_without_rendering()
+        canvas.get_layout_engine().execute(canvas)
         canvas.set_layout_engine(None)  # everything has its place now; else each file would look for it anew
         canvas.savefig(svg, format="svg", metadata={"Date": None, "Creator": None, "Title": plot.title or None})
         canvas.savefig(png, format="png", dpi=200, metadata={"Software": None})

@@ -3,7 +3,7 @@
 import csv
 import io
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -37,18 +37,30 @@ LATEX = {
 
 
 def write(exhibit: "Exhibit", folder: Path) -> list[Path]:
-    """Writes <name>.md, .csv and .tex into `folder`, with a figure .svg and .png, with diffs <name>_diffs.md and .html.
+    """Writes <name>.md, .csv and .tex into `folder`, with diffs <name>_diffs.md and .html, with a figure .svg and .png.
 
     Returns their paths. A figure over several x has one pair of files for each, <name>_<x>.
     """
-    folder.mkdir(parents=True, exist_ok=True)
+    return [*write_texts(exhibit, folder), *write_figures(exhibit, folder)]
+
+
+def write_texts(exhibit: "Exhibit", folder: Path) -> list[Path]:
+    """The same without figures."""
     made = {f"{exhibit.name}.{ending}": text.encode() for ending, text in _texts_of(exhibit).items()}
-    if exhibit.block.figure is not None:
-        made |= figure_files(exhibit)
     if exhibit.block.diff is not None:
         title = exhibit.block.title
         made[f"{exhibit.name}_diffs.md"] = diff_markdown(title, exhibit.diffs).encode("utf-8", "replace")
         made[f"{exhibit.name}_diffs.html"] = diff_html(title, exhibit.diffs).encode("utf-8", "xmlcharrefreplace")
+    return _put(folder, made)
+
+
+def write_figures(exhibit: "Exhibit", folder: Path) -> list[Path]:
+    """The same, figures alone; none where the exhibit has none."""
+    return _put(folder, figure_files(exhibit))
+
+
+def _put(folder: Path, made: Mapping[str, bytes]) -> list[Path]:
+    folder.mkdir(parents=True, exist_ok=True)
     for name, content in made.items():
         (folder / name).write_bytes(content)
     return [folder / name for name in made]
