@@ -3,6 +3,7 @@
 `pytest -k case-065` runs those of case 65. One that a suite of faults or attacks tries anyway is not tried again as a claim.
 """
 
+from collections import defaultdict
 from functools import cache
 from pathlib import Path
 
@@ -19,6 +20,16 @@ def table() -> dict[int, list[str]]:
     return yaml.safe_load(TABLE.read_text())
 
 
+@cache
+def entries() -> dict[str, list[tuple[str, int]]]:
+    """The name of a test function -> (entry, case) of those entries of the table that name it."""
+    found = defaultdict(list)
+    for number, listed in table().items():
+        for entry in listed:
+            found[entry.partition("[")[0]].append((entry, number))
+    return found
+
+
 def names(entry: str, test: str) -> bool:
     """Whether the entry of the table stands for the test with this id."""
     return test == entry or test.startswith(entry if "[" in entry else entry + "[")
@@ -26,7 +37,8 @@ def names(entry: str, test: str) -> bool:
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     COLLECTED.add(item.nodeid)
-    for number in (number for number, entries in table().items() if any(names(entry, item.nodeid) for entry in entries)):
+    near = entries().get(item.nodeid.partition("[")[0], [])
+    for number in {number for entry, number in near if names(entry, item.nodeid)}:
         item.extra_keyword_matches.add(f"case-{number:03}")
         if not any(item.get_closest_marker(suite) for suite in ("fault", "attack")):
             item.add_marker("truth")

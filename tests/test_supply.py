@@ -9,11 +9,10 @@ from importlib.metadata import PackageNotFoundError, metadata
 import pytest
 
 from hbench.core.failure import HbenchError
+from tests.sources import calls, trees
 from tests.where import REPO
 
 PROJECT = tomllib.loads((REPO / "pyproject.toml").read_text())
-TREES = {f.relative_to(REPO).as_posix(): ast.parse(f.read_text("utf-8")) for f in sorted((REPO / "hbench").rglob("*.py"))}
-CALLS = [(file, node) for file, tree in TREES.items() for node in ast.walk(tree) if isinstance(node, ast.Call)]
 
 LOADERS = {"pickle", "cPickle", "_pickle", "dill", "cloudpickle", "joblib", "shelve", "marshal"}
 MAY_LOAD = {
@@ -46,24 +45,24 @@ def test_nothing_is_unpickled_but_in_the_two_places_that_say_why():
         plain = {name.name for node in ast.walk(tree) if isinstance(node, ast.Import) for name in node.names}
         return plain | {node.module or "" for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
 
-    assert {file for file, tree in TREES.items() if imported(tree) & LOADERS} == set(MAY_LOAD)
+    assert {file for file, tree in trees().items() if imported(tree) & LOADERS} == set(MAY_LOAD)
 
 
 def test_no_library_is_asked_to_unpickle():
     refused = {"torch.load", "pandas.read_pickle", "pd.read_pickle", "numpy.load", "yaml.unsafe_load", "yaml.full_load"}
-    assert [(file, called(node)) for file, node in CALLS if called(node) in refused] == []
-    assert [file for file, node in CALLS if "allow_pickle" in given(node) or given(node).get("weights_only") == "False"] == []
-    arrays = [(file, given(node)) for file, node in CALLS if called(node) == "np.load"]  # allow_pickle is False by itself
+    assert [(file, called(node)) for file, node in calls() if called(node) in refused] == []
+    assert [file for file, node in calls() if "allow_pickle" in given(node) or given(node).get("weights_only") == "False"] == []
+    arrays = [(file, given(node)) for file, node in calls() if called(node) == "np.load"]  # allow_pickle is False by itself
     assert all(words == {"mmap_mode": "'r'"} for _, words in arrays)
 
 
 def test_yaml_is_read_without_tags_that_make_objects():
-    loads = [(file, ast.unparse(node)) for file, node in CALLS if called(node) in ("yaml.load", "yaml.load_all", "yaml.compose")]
+    loads = [(file, ast.unparse(node)) for file, node in calls() if called(node) in ("yaml.load", "yaml.load_all", "yaml.compose")]
     assert [where for where in loads if "Safe" not in where[1] and "compose" not in where[1]] == []
 
 
 def test_whole_models_are_loaded_from_safetensors_or_gguf_alone():
-    loads = [(file, node) for file, node in CALLS if re.fullmatch(r"AutoModel\w*\.from_pretrained", called(node))]
+    loads = [(file, node) for file, node in calls() if re.fullmatch(r"AutoModel\w*\.from_pretrained", called(node))]
     assert len(loads) >= 3
     for file, node in loads:
         assert given(node).get("use_safetensors") == "True" or file == "hbench/engines/embedded.py", file  # it reads its own GGUF
@@ -89,9 +88,9 @@ def test_weights_that_are_pickles_are_refused(tmp_path):
 def test_code_that_comes_with_weights_runs_only_by_a_field_of_that_name():
     from hbench.spec.serve_block import ServeBlock
 
-    words = [(file, node.value) for file, tree in TREES.items() for node in ast.walk(tree) if isinstance(node, ast.Constant)]
+    words = [(file, node.value) for file, tree in trees().items() for node in ast.walk(tree) if isinstance(node, ast.Constant)]
     named = {file for file, word in words if word == "trust_remote_code"}
-    keywords = {file for file, node in CALLS if "trust_remote_code" in given(node)}
+    keywords = {file for file, node in calls() if "trust_remote_code" in given(node)}
     assert (named, keywords) == ({"hbench/spec/serve_block.py", "hbench/engines/vllm_command.py"}, set())
     assert ServeBlock().trust_remote_code is False
     with pytest.raises(ValueError, match="trust_remote_code is not said here"):
