@@ -81,6 +81,7 @@ def _read(lines: list[str]) -> list[ast.stmt]:
         return [statement for line in lines for statement in _alone(line.strip())]
 
 
+@lru_cache(maxsize=1 << 12)
 def _statements(source: str) -> tuple[Statement, ...]:
     """Those of a module, without its docstring.
 
@@ -104,17 +105,37 @@ def _piece(source: str) -> tuple[Statement, ...]:
 
 def _statement(tree: ast.stmt) -> Statement:
     """Takes the docstrings out of `tree`, and leaves it otherwise as it is."""
-    inside = list(ast.walk(tree))
+    inside = _inside(tree)
     for node in inside:
         if isinstance(node, ast.ClassDef | Function) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:] or [ast.Pass()]
     names = [(node, node.id) for node in inside if isinstance(node, ast.Name)]
     for function in (node for node in inside if isinstance(node, Function)):
-        _rename(inside if function is tree else list(ast.walk(function)))
-    form = text_digest(ast.dump(tree))
+        _rename(inside if function is tree else _inside(function))
+    form = text_digest(_dumped(tree))
     for node, name in names:
         node.id = name
     return Statement(tree, form)
+
+
+def _inside(tree: ast.AST) -> list[ast.AST]:
+    """As ast.walk, in half the time."""
+    found = [tree]
+    for node in found:  # grows meanwhile
+        for name in node._fields:
+            value = getattr(node, name, None)
+            if isinstance(value, ast.AST):
+                found.append(value)
+            elif isinstance(value, list):
+                found += [each for each in value if isinstance(each, ast.AST)]
+    return found
+
+
+def _dumped(value: object) -> str:
+    """What ast.dump says, without the names of fields, in half the time."""
+    if isinstance(value, ast.AST):
+        return f"{type(value).__name__}({','.join([_dumped(getattr(value, name, None)) for name in value._fields])})"
+    return f"[{','.join(map(_dumped, value))}]" if isinstance(value, list) else repr(value)
 
 
 def _rename(inside: list[ast.AST]) -> None:
