@@ -17,6 +17,7 @@ from hbench.core.model import ModelRef
 from hbench.runtime.benchmarks.job import CACHE, JOB, write_job
 from hbench.runtime.progress import Progress
 from hbench.runtime.services import Machine, RunServices
+from tests.engines.started import serve
 from tests.parts.families.test_lm_eval import own_task  # noqa: F401  a fixture
 from tests.runtime.tiny_training import Appended
 
@@ -162,3 +163,15 @@ def test_a_process_that_dies_is_an_error_with_the_end_of_its_log(tmp_path, base)
     with pytest.raises(StepError, match="the model .*nowhere cannot be loaded"):
         measured(tmp_path, broken, broken)
     assert json.loads((tmp_path / "benchmark" / JOB).read_text())["job"]["tasks"] == list(BOTH)
+
+
+@long
+def test_a_server_that_dies_under_it_says_why(tmp_path, base, monkeypatch):
+    # lm-eval told only that nobody answered at the port.
+    monkeypatch.setenv("HBENCH_CACHE", str(tmp_path / "cache"))
+    monkeypatch.chdir(tmp_path)
+    reach = {"serve": serve(tmp_path, "falls"), "retries": 0, "max_in_flight": 1}
+    services = RunServices(Machine(tmp_path / "results", {base.digest: (base, reach)}), Progress(quiet=True))
+    with closing(services), pytest.raises(StepError, match=r"the vLLM server of .* was killed \(signal 9\) \(more in"):
+        services.of(Appended(tmp_path), "benchmark").benchmark(BenchmarkJob(base, ("letters",), chat=True))
+    assert (tmp_path / "fallen").exists()

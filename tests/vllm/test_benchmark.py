@@ -1,5 +1,7 @@
 """lm-eval on a server that hbench starts: likelihoods and texts of the base, and of an adapter that it is given by name."""
 
+import json
+
 import pytest
 
 from hbench.core.benchmark import BenchmarkJob
@@ -8,7 +10,7 @@ from hbench.core.published import find_bundle
 from hbench.runtime.progress import Progress
 from hbench.runtime.services import Machine, RunServices
 from tests.runtime.tiny_training import Appended
-from tests.vllm.place import installed, started
+from tests.vllm.place import SERVE, installed, started
 from tests.vllm.test_served import own_notes  # noqa: F401  a fixture
 
 pytest.importorskip("lm_eval", reason="the extra 'benchmark' is not installed")
@@ -20,8 +22,10 @@ IDENTITY = {"weights": "embedded/smollm2-135m-instruct", "dtype": "bfloat16", "c
 def test_a_served_model_and_its_adapter_are_benchmarked(tmp_path):
     installed()
     base = ModelRef("student", "smollm2_135m", IDENTITY)
-    tuned = base.trained({"kind": "adapter", "sha256": "b" * 64}, find_bundle("mini") / "adapters/sft")
-    reach = started(adapters=1)
+    adapter = find_bundle("mini") / "adapters/sft"
+    tuned = base.trained({"kind": "adapter", "sha256": "b" * 64}, adapter)
+    changed = json.loads((adapter / "adapter_config.json").read_text())["target_modules"]
+    reach = started(adapters=1, arguments={**SERVE["arguments"], "lora_target_modules": changed})
     services = RunServices(Machine(tmp_path / "results", {base.digest: (base, reach)}), Progress(quiet=True))
     try:
         found = {}

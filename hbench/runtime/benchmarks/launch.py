@@ -5,8 +5,8 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,10 @@ from hbench.runtime.training.parent import child_environment
 
 FOLDER, LOG, LOOK_S, TAIL = "benchmark", "log.txt", 0.1, 10
 KEY = "HBENCH_SERVER_KEY"
+BESIDE_ADAPTERS = (
+    "vLLM may break on likelihoods where adapters could change the output layer: give serve.arguments.lora_target_modules "
+    "the layers that they do change"
+)
 MOSTLY = 0.5  # a larger share of empty answers is said aloud
 
 
@@ -33,9 +37,10 @@ def measure(services: Any, part: Part, job: BenchmarkJob, reach: Json) -> Benchm
         raise StepError("a benchmark needs lm-eval, the extra 'benchmark': pip install 'hbench[benchmark]'")
     if not (folder / FOUND).exists():
         with _on_the_device(services, job.model, reach):
-            reach, keys = _reached(services, job.model, reach)
+            reach, keys, server = _reached(services, job.model, reach)
             write_job(folder / JOB, job, reach, services.machine.sandbox)
-            _run(folder, services, {**_threads(reach), **keys})
+            with _fate_of(server):
+                _run(folder, services, {**_threads(reach), **keys})
     found = read_found(folder / FOUND)
     if found.empty > MOSTLY:
         hint = "a task's stops may not suit the model: try chat, or more max_gen_toks"
@@ -50,16 +55,27 @@ def _on_the_device(services: Any, model: ModelRef, reach: Json) -> AbstractConte
     return services.device.alone() if in_process(model, reach) else nullcontext()
 
 
-def _reached(services: Any, model: ModelRef, reach: Json) -> tuple[Json, dict[str, str]]:
-    """How lm-eval's process reaches the model, and variables that it is told: a server of this run is up from here on, its key
-    stands in no file."""
+def _reached(services: Any, model: ModelRef, reach: Json) -> tuple[Json, dict[str, str], Any]:
+    """How lm-eval's process reaches the model, variables that it is told, and the server of this run, if that is where: it is
+    up from here on, its key stands in no file."""
     if not reach.get("serve"):
-        return reach, {}
+        return reach, {}, None
     lm = services.servers.lm(model, reach)
     services.run(lm.check())
     services.run(lm.close())
     asked = {key: value for key, value in reach.items() if key not in ("serve", "port", "engine")}
-    return {**asked, "base_url": lm.server.base_url, "api_key_env": KEY}, {KEY: lm.server.key or "none"}
+    return {**asked, "base_url": lm.server.base_url, "api_key_env": KEY}, {KEY: lm.server.key}, lm.server
+
+
+@contextmanager
+def _fate_of(server: Any) -> Iterator[None]:
+    """A server that died under lm-eval says why: lm-eval saw only that nobody answers."""
+    try:
+        yield
+    except StepError:
+        if server is None or not (fate := server.fate()):
+            raise
+        raise StepError(f"{fate}\n{BESIDE_ADAPTERS}" if server.what.adapters else fate) from None
 
 
 def _threads(reach: Json) -> dict[str, str]:
