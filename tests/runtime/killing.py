@@ -38,6 +38,7 @@ class Killer:
     def kill(self, i: int) -> None:
         """Starts the run and kills it at its i-th moment; one in five is killed while it starts up."""
         wants_fold = i % 3 == 2 and self.met["fold"] < IN_FOLD
+        wants_half = i % 3 == 1 and self.met["half"] < IN_HALF
         with_reader = i % 5 == 4
         with self._reader(with_reader):
             before = self._said()
@@ -52,6 +53,8 @@ class Killer:
                     self._wait(process, self.gaps[i])
             if wants_fold:
                 self._until(process, self._folding, 5)
+            if wants_half:
+                self._until(process, self._half, 5)
             self._note(process, with_reader)
             kill_tree(process)
 
@@ -77,9 +80,16 @@ class Killer:
         if process.poll() is not None:
             self.met["after the end"] += 1
             return
-        self.met["half"] += any(f.stat().st_size for f in self.results.glob("steps/*/*.part/rows.jsonl"))
+        self.met["half"] += self._half()
         self.met["fold"] += self._folding()
         self.met["reader"] += with_reader
+
+    def _half(self) -> bool:
+        """Some step has written rows and is not committed."""
+        try:
+            return any(file.stat().st_size for file in self.results.glob("steps/*/*.part/rows.jsonl"))
+        except FileNotFoundError:  # it has just been committed
+            return False
 
     def _folding(self) -> bool:
         """Somebody holds the lock of folding right now."""
