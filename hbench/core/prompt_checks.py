@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping, Sequence, Set
 from typing import Any
 
-from hbench.core.prompt_source import MESSAGE_ROLES, Problem, column_of, environment, near, render_blocks, shown_path
+from hbench.core.prompt_source import MESSAGE_ROLES, Problem, column_of, environment, near, parsed, render_blocks, shown_path
 
 
 def problems_of(prompt: Any, examples: Sequence[Mapping[str, Any]]) -> list[str]:
@@ -27,7 +27,7 @@ def _blocks(key: str, text: str) -> list[Problem]:
     """Blocks have the names of message roles, and where there are blocks nothing stands outside them."""
     from jinja2 import nodes
 
-    tree = environment({}).parse(text)
+    tree = parsed(text)
     blocks = list(tree.find_all(nodes.Block))
     lines, file = text.split("\n"), shown_path(key)
     places = [(b.name, (file, b.lineno, column_of(lines[b.lineno - 1], b.name))) for b in blocks]
@@ -46,10 +46,10 @@ def _names(prompt: Any, examples: Sequence[Mapping[str, Any]]) -> list[Problem]:
 
     used: set[str] = set()
     found: list[Problem] = []
-    made = environment({})
+    known = set(environment({}).globals)
     for key, text in prompt.sources.items():
-        tree = made.parse(text)
-        names = meta.find_undeclared_variables(tree) - set(made.globals)
+        tree = parsed(text)
+        names = meta.find_undeclared_variables(tree) - known
         used |= names
         for name in sorted(names - set(prompt.variables) - _optional(tree)):
             line, column = _place(tree, text, name)

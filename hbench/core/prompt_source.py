@@ -71,6 +71,12 @@ def environment(sources: Mapping[str, str]) -> Any:
     return made
 
 
+@lru_cache(maxsize=256)
+def parsed(text: str) -> Any:
+    """The tree of a template, to look at: what many prompts include is parsed once. Raises TemplateSyntaxError."""
+    return environment({}).parse(text)
+
+
 @lru_cache(maxsize=64)
 def _compiled(sources: tuple[tuple[str, str], ...], _: Path) -> Any:
     """An environment that keeps its compiled templates; files are shown as seen from this working folder."""
@@ -137,7 +143,7 @@ def _referenced(key: str, text: str, problems: list[Problem]) -> list[tuple[str,
 
     lines, file = text.split("\n"), shown_path(key)
     try:
-        tree = environment({}).parse(text)
+        tree = parsed(text)
     except TemplateSyntaxError as bad:
         line = lines[bad.lineno - 1] if bad.lineno <= len(lines) else ""
         hint = "write literal braces inside {% raw %} … {% endraw %}" if "{{" in line or "{%" in line else ""

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -39,7 +39,7 @@ class Exhibit:
 
     def table_rows(self) -> list[dict[str, Any]]:
         """Rows of the table `exhibit_cells`."""
-        return [{"exhibit": self.name, **asdict(cell)} for cell in self.cells]
+        return [{"exhibit": self.name, **{name: getattr(cell, name) for name in Cell.__dataclass_fields__}} for cell in self.cells]
 
 
 def names() -> list[str]:
