@@ -72,7 +72,7 @@ class Grading:
     async def _prepare(self, question: Question) -> bool:
         channel = Channel(_REPLY_CHARS)
         try:
-            self._zygote.order({"prepare": True}, [channel.theirs.fileno()])
+            self._zygote.order(b"P", descriptors=[channel.theirs.fileno()])
             channel.theirs.close()
             channel.send({"grader": self._grader, "sort": self._sort, "block": self._block, "question": question.to_json()})
             reply = await channel.receive()

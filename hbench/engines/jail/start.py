@@ -27,7 +27,7 @@ def command(recipe: Recipe, purpose: Purpose, packages: Sequence[str] = ()) -> l
         listed = [place for place in around(hidden) if lies_in(place, readable) or place in readable]
         readable = [*(part for path in readable for part in without(path, hidden)), f"{home}/inside/call.py"]
     setting = {"purpose": purpose, "sandbox": recipe.sandbox, "readable": readable, "listed": listed}
-    setting |= {"path": _import_path(purpose), "environment": sorted(set(environment(purpose)) - {"PYTHONHASHSEED"})}
+    setting |= {"path": _import_path(purpose), "environment": sorted(set(environment(purpose)) - {"PYTHONHASHSEED", "LD_BIND_NOW"})}
     if purpose == "workspace":
         site = f"lib/python{sys.version_info[0]}.{sys.version_info[1]}/site-packages"
         setting |= {"interpreter": interpreter(), "site": site, "packages": list(packages)}
@@ -56,8 +56,11 @@ def home_of(recipe: Recipe) -> str:
 
 
 def environment(purpose: Purpose) -> dict[str, str]:
-    """The whole environment of a zygote: nothing of the driver's but where a user's own parts lie (grader only)."""
-    fixed = {"PYTHONHASHSEED": "0"}
+    """The whole environment of a zygote: nothing of the driver's but where a user's own parts lie (grader only).
+
+    LD_BIND_NOW: else every child would look up by itself what the zygote never called.
+    """
+    fixed = {"PYTHONHASHSEED": "0", "LD_BIND_NOW": "1"}
     if purpose != "grader":
         return fixed
     own_parts = {k: v for k, v in os.environ.items() if k == "HBENCH_PARTS"}

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from hbench.core.digest import Json
 from hbench.core.failure import StepError
 from hbench.engines.jail import start
 from hbench.engines.jail.inside import wire
@@ -52,7 +53,7 @@ class Child:
     def kill(self) -> None:
         """Ends it and all it started; does nothing when it has ended. `ended` follows."""
         if not self.ended.done():
-            self.zygote.order({"kill": self.job})
+            self.zygote.order(b"K", self.job)
 
 
 class Zygote:
@@ -110,14 +111,14 @@ class Zygote:
         self._last += 1
         child = Child(self._last, self, self._loop.create_future(), self._loop.create_future())
         self.children[child.job] = child
-        self.order({"job": child.job, **order}, descriptors)
+        self.order(b"F", child.job, {"job": child.job, **order}, descriptors)
         return child
 
-    def order(self, order: dict, descriptors: list[int] = ()) -> None:
-        """Sends one order; keeps it, in order, while the zygote is behind."""
+    def order(self, sort: bytes, job: int = 0, told: Json = None, descriptors: Sequence[int] = ()) -> None:
+        """Sends one order (wire.ORDER); keeps it, in order, while the zygote is behind."""
         if not self.alive:
             return
-        packet = json.dumps(order).encode()
+        packet = wire.ORDER.pack(sort, job) + json.dumps(told).encode()
         if self._unsent or not self._try_send(packet, descriptors):
             self._unsent.append((packet, [os.dup(d) for d in descriptors]))
             self._loop.add_writer(self._control, self._send_rest)

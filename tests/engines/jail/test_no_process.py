@@ -61,10 +61,10 @@ def forked(processes: str, purpose: str, monkeypatch) -> tuple[int, bool]:
             with open("/dev/null") as nothing:
                 child = zygote.fork({"memory_mb": 256, "cpu_s": 5, "output_chars": 0}, [nothing.fileno()])
             await asyncio.wait_for(child.started, 60)
-            zygote.order({"kill": child.job})
+            zygote.order(b"K", child.job)
             ended = await asyncio.wait_for(child.ended, 60)
             last = zygote.fork({"memory_mb": 256, "cpu_s": 5, "output_chars": 0}, [])
-            zygote.order({"kill": last.job})
+            zygote.order(b"K", last.job)
             await asyncio.wait_for(last.started, 60)  # the zygote has obeyed all that was before
             return ended.status, is_there(bystander)
         finally:
@@ -111,7 +111,7 @@ def test_the_zygote_of_the_grader_outlives_whatever_it_is_told_to_load():
 
         zygote = await jails._grader.zygote()
         channel = Channel(10_000)
-        zygote.order({"prepare": True}, [channel.theirs.fileno()])
+        zygote.order(b"P", descriptors=[channel.theirs.fileno()])
         channel.theirs.close()
         if said is not None:
             channel.send(said)

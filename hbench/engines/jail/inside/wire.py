@@ -3,18 +3,21 @@
 import json
 import os
 import struct
+from json.encoder import c_make_encoder, encode_basestring_ascii
 
 HEADER = struct.Struct(">I")
 ENDED = struct.Struct(">cIidd")  # b"E", job, wait status, user CPU seconds, system CPU seconds
 STARTED = struct.Struct(">cI")  # b"S", job
+ORDER = struct.Struct(">cI")  # b"F" (fork; JSON follows), b"K" (kill) or b"P" (prepare), job
 FORK_FAILED = -1  # in the place of a wait status
-_ENCODE = json.JSONEncoder(separators=(",", ":"), allow_nan=False).encode  # json.dumps would make one a message
-_DECODE = json.JSONDecoder().raw_decode  # what `pack` made begins with its value
+# What json.dumps and json.loads make anew at each call, and enter through more of Python than they need.
+_ENCODE = c_make_encoder(None, json.JSONEncoder().default, encode_basestring_ascii, None, ":", ",", False, False, False)
+_DECODE = json.JSONDecoder().scan_once
 
 
 def pack(value) -> bytes:
-    """One message. Raises TypeError or ValueError for what JSON cannot hold; lone surrogates go through."""
-    body = _ENCODE(value).encode()
+    """One message. Raises TypeError, ValueError or RecursionError for what JSON cannot hold; lone surrogates go through."""
+    body = "".join(_ENCODE(value, 0)).encode()
     return HEADER.pack(len(body)) + body
 
 
@@ -28,7 +31,12 @@ def send(fd: int, value) -> None:
 def receive(fd: int):
     """The next message from a blocking descriptor. Raises EOFError when the other side is gone."""
     (length,) = HEADER.unpack(_exactly(fd, HEADER.size))
-    return _DECODE(_exactly(fd, length).decode())[0]
+    return unpack(_exactly(fd, length))
+
+
+def unpack(body: bytes):
+    """What is in the body of a message."""
+    return _DECODE(body.decode(), 0)[0]
 
 
 def _exactly(fd: int, count: int) -> bytes:

@@ -4,14 +4,16 @@ It is exec'd with an empty environment. Its only descriptor is the control socke
 it, what is said in them does not. When the driver goes, the control socket ends, and with it everything here.
 """
 
+import _signal
 import _socket
 import gc
 import json
 import os
 import select
 import signal
-import struct
 import sys
+from array import array
+from collections.abc import Sequence
 
 from . import confine, kernel, wire
 from .children import child_of
@@ -64,21 +66,21 @@ class Zygote:
 
     def obey(self) -> None:
         data, attached, _, _ = self.control.recvmsg(1 << 16, _socket.CMSG_SPACE(3 * 4), _socket.MSG_CMSG_CLOEXEC)
-        descriptors = [number for _, _, numbers in attached for (number,) in struct.iter_unpack("i", numbers)]
         if not data:
             self.end()
-        order = json.loads(data)
-        if "kill" in order:
-            self.kill(order["kill"])
-        elif "prepare" in order:
-            self.child.prepare(descriptors[0])
+        descriptors = array("i", attached[0][2]) if attached else ()
+        sort, job = wire.ORDER.unpack_from(data)
+        if sort == b"F":
+            self.start(job, data[wire.ORDER.size :], descriptors)
+        elif sort == b"K":
+            self.kill(job)
         else:
-            self.start(order, descriptors)
+            self.child.prepare(descriptors[0])
         for descriptor in descriptors:
             os.close(descriptor)
 
-    def start(self, order: dict, descriptors: list[int]) -> None:
-        job = order["job"]
+    def start(self, job: int, order: bytes, descriptors: Sequence[int]) -> None:
+        """order: as JSON, which the child reads: what is touched here is copied after every fork."""
         try:
             pid = self.child.fork()
         except OSError:
@@ -91,14 +93,14 @@ class Zygote:
         self.pids[job], self.jobs[pid] = pid, job
         self.control.send(wire.STARTED.pack(b"S", job))
 
-    def _become_child(self, order: dict, descriptors: list[int]) -> None:
+    def _become_child(self, order: bytes, descriptors: Sequence[int]) -> None:
         try:
-            signal.set_wakeup_fd(-1)
-            signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+            _signal.set_wakeup_fd(-1)
+            _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # `signal` goes through enumerations, a page copied for each
             if self.jail.groups:
                 _own_group(0)
             _only(descriptors)
-            self.child.run(order, self.jail)
+            self.child.run(wire.unpack(order), self.jail)
         except BaseException as trouble:  # of our own code: the driver sees the exit code, a developer the text
             os.write(2, f"{type(trouble).__name__}: {trouble}".encode()[:500])
         finally:
@@ -148,7 +150,7 @@ def _own_group(pid: int) -> None:
         pass  # it did so itself, or is gone
 
 
-def _only(descriptors: list[int]) -> None:
+def _only(descriptors: Sequence[int]) -> None:
     """Makes the descriptors 3 (channel), 1 and 2 (one output for both if only one came) and closes all others."""
     channel, *outputs = descriptors
     if outputs:
