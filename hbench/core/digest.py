@@ -14,10 +14,10 @@ def canonical_json(value: Json) -> bytes:
     Raises ValueError for NaN and infinities, TypeError for what JSON cannot hold. Lone surrogates are
     kept (as WTF-8), so any text has a digest.
     """
-    return _encode(value).encode("utf-8", "surrogatepass")
+    return json_text(value).encode("utf-8", "surrogatepass")
 
 
-_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
+json_text = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode
 
 
 def digest(value: Json) -> str:
@@ -25,12 +25,27 @@ def digest(value: Json) -> str:
     return hashlib.sha256(canonical_json(value)).hexdigest()
 
 
+def digest_of_texts(*texts: str) -> str:
+    """The digest of a list, from the canonical JSON of each of its items."""
+    return hashlib.sha256(f"[{','.join(texts)}]".encode("utf-8", "surrogatepass")).hexdigest()
+
+
 class Told(dict):
-    """A JSON object that many others hold; its digest is made once. Never changed."""
+    """A JSON object that many others hold; its digest and texts are made once. Never changed."""
 
     @cached_property
     def digest(self) -> str:
         return digest(self)
+
+    @cached_property
+    def text(self) -> str:
+        """Its canonical JSON."""
+        return json_text(self)
+
+    @cached_property
+    def brief(self) -> str:
+        """The same with [digest] in place of every value that is itself Told."""
+        return json_text({name: [value.digest] if type(value) is Told else value for name, value in self.items()})
 
 
 def text_digest(text: str) -> str:

@@ -4,7 +4,7 @@ from typing import Any
 
 from hbench.core.digest import Json
 from hbench.plan.layout import Layout, Tag
-from hbench.plan.measure import held_out, measure, run_setting, seed_harness, split
+from hbench.plan.measure import held_out, measure, report_setting, run_setting, seed_harness, split
 from hbench.plan.step import Step
 
 
@@ -59,9 +59,8 @@ def _report(lay: Layout, current: Step, past: list[Step], t: int, part: int) -> 
     run = measure(lay, current, feedback, Tag("feedback", f"round {t}, run on feedback questions{which}", t))
     shown = range(max(0, t - spec.report.history), t)
     history = {f"history_{r}": past[r]["history"] for r in shown}
-    params = {"family": lay.json(spec.family), **lay.json(spec.report)}
     inputs = {"evaluated": run, "questions": feedback["questions"], **history}
-    return lay.step("report", params, inputs, Tag("report", f"round {t}, report{which and f' {part}'}", t))
+    return lay.step("report", report_setting(lay), inputs, Tag("report", f"round {t}, report{which and f' {part}'}", t))
 
 
 def _propose(lay: Layout, report: Step, t: int, slot: int) -> Step:
@@ -98,8 +97,8 @@ def _race(lay: Layout, parent: Step, on: tuple[Step, int], proposals: list[Step]
 def _reward(lay: Layout, scored: tuple[Step, Step, Step], t: int, slot: int) -> Step:
     inputs = dict(zip(("candidate", "trial", "parent"), scored, strict=True))
     tag = Tag("reward", f"round {t}, reward of candidate {slot}", t, slot)
-    raced = {"slot": slot} if scored[1].kind == "race" else {}
-    return lay.step("reward", lay.reward() | raced, inputs, tag)
+    params = lay.reward() | {"slot": slot} if scored[1].kind == "race" else lay.reward()
+    return lay.step("reward", params, inputs, tag)
 
 
 def _select(lay: Layout, parent: Step, trials: list[Step], proposals: list[Step], t: int) -> Step:

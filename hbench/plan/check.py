@@ -89,22 +89,25 @@ class PlanError(HbenchError):
 
 def check(plan: Plan) -> None:
     """Raises PlanError when inputs do not fit, a step comes before its input, or evaluation questions leak."""
-    _inputs_fit(plan)
-    _no_leak(plan)
-
-
-def _inputs_fit(plan: Plan) -> None:
     seen: set[str] = set()
+    touched: set[str] = set()
     for step in plan.steps:
-        for name, source in step.parents().items():
+        parents = step.parents()
+        for name, source in parents.items():
             if source.id not in seen:
                 raise PlanError(f"{plan.label_of(step.id)}: input {name!r} comes from a later step, or from itself")
-            allowed = _allowed(step.kind, name)
-            if allowed is not None and source.kind not in allowed:
-                raise PlanError(
-                    f"{plan.label_of(step.id)}: {step.kind}.{name} reads {' or '.join(sorted(allowed))}, not {source.kind}"
-                )
+            _fits(plan, step, name, source)
         seen.add(step.id)
+        if _is_evaluation_split(step) or any(source.id in touched for source in parents.values()):
+            touched.add(step.id)
+            _may_see_evaluation(plan, step)
+
+
+def _fits(plan: Plan, step: Step, name: str, source: Step) -> None:
+    allowed = _allowed(step.kind, name)
+    if allowed is not None and source.kind not in allowed:
+        wanted = " or ".join(sorted(allowed))
+        raise PlanError(f"{plan.label_of(step.id)}: {step.kind}.{name} reads {wanted}, not {source.kind}")
 
 
 @cache
@@ -113,23 +116,12 @@ def _allowed(kind: str, name: str) -> frozenset[str] | None:
     return next((kinds for known, kinds in READS.get(kind, {}).items() if f"{name}_".startswith(f"{known}_")), None)
 
 
-def _no_leak(plan: Plan) -> None:
-    """One pass in topological order: a step is touched when an evaluation split is, or an input is touched."""
-    touched: dict[str, Step] = {}
-    for step in plan.steps:
-        source = step if _is_evaluation_split(step) else _first_touched(step, touched)
-        if source is None:
-            continue
-        touched[step.id] = source
-        if step.kind not in MAY_SEE_EVALUATION:
-            raise PlanError(
-                f"evaluation questions would reach {plan.label_of(step.id)!r} ({step.kind}); "
-                f"only {', '.join(sorted(MAY_SEE_EVALUATION))} may see them"
-            )
-
-
-def _first_touched(step: Step, touched: Mapping[str, Step]) -> Step | None:
-    return next((touched[p.id] for p in step.parents().values() if p.id in touched), None)
+def _may_see_evaluation(plan: Plan, step: Step) -> None:
+    if step.kind not in MAY_SEE_EVALUATION:
+        raise PlanError(
+            f"evaluation questions would reach {plan.label_of(step.id)!r} ({step.kind}); "
+            f"only {', '.join(sorted(MAY_SEE_EVALUATION))} may see them"
+        )
 
 
 def _is_evaluation_split(step: Step) -> bool:

@@ -37,7 +37,7 @@ def distillation(lay: Layout) -> None:
     apart = _learned_from(lay) if stage.learned else {}
     benchmark(lay, _model(lay, "student", whole.student), stage.checkpoint["checkpoint"] if stage.checkpoint else None)
     for domain in whole.measured or (whole.domain,):
-        lay.spec = whole.on(domain)
+        lay.spec = lay.on(whole, domain)
         held_out = _act(lay, stage, _questions(lay, "evaluation"), Tag("held_out", "held out"), **apart)
         if whole.behaviours:
             patterns = {name: lay.json(detector) for name, detector in whole.behaviours.items()}
@@ -76,7 +76,7 @@ def _learned_from(lay: Layout) -> dict[str, Step | Port]:
     """Training questions of every domain that taught: none of them may be measured, and the act step looks."""
     whole, found = lay.spec, {}
     for i, domain in enumerate((whole.train and whole.train.domains) or (whole.domain,)):
-        lay.spec = whole.on(domain)
+        lay.spec = lay.on(whole, domain)
         found[f"apart_{i}"] = _questions(lay, "training")["questions"]
     lay.spec = whole
     return found
@@ -176,7 +176,7 @@ def _trained(lay: Layout) -> Step:
     """
     whole, train, inputs = lay.spec, lay.spec.train, {}
     for i, domain in enumerate(train.domains or (whole.domain,)):
-        lay.spec, of = whole.on(domain), f", {domain.name}" if train.domains else ""
+        lay.spec, of = lay.on(whole, domain), f", {domain.name}" if train.domains else ""
         stage = _stage(lay, train.collect)
         private = {"guidance": stage.guidance, "bank": stage.bank}
         private = {name: made["harness"] for name, made in private.items() if made}

@@ -1,8 +1,8 @@
 """Lays steps down: equal steps once, each under the labels of every arm that uses it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from hbench.core.digest import Json, Told, derive_seed, digest
 from hbench.plan.plan import Label, Plan
@@ -20,16 +20,13 @@ class Layout:
     spec: Any = None  # the arm's validated block
     checkpoint: Port | None = None  # what is laid on the arm's proposer
     made: dict[str, Any] = field(default_factory=dict)  # parts of the plan that arms share, laid down once
-    _json: dict[Any, tuple[Any, Told]] = field(default_factory=dict)
+    _asked: dict[Any, tuple[Any, Any]] = field(default_factory=dict)
 
     def step(self, kind: str, params: Json, inputs: dict[str, Step | Port], label: "Tag") -> Step:
         """The step of that recipe, new or already laid down by another arm."""
         made = Step(kind, params, inputs)
         made = self.steps.setdefault(made.id, made)
-        row = Label(
-            made.id, self.arm, self.spec.subject.name, self.spec.seed, label.purpose, label.text, label.round, label.slot
-        )
-        self.labels.append(row)
+        self.labels.append(Label(made.id, self.arm, self.spec.subject.name, self.spec.seed, *label))
         return made
 
     def json(self, block: Any) -> Json:
@@ -50,10 +47,19 @@ class Layout:
         """The terms of a reward, as steps' params hold them."""
         return self.told(f"reward by {self.spec.grade}", self.spec.reward, self.spec.reward_json)
 
-    def told(self, how: str, block: Any, tell: Callable[[], Json]) -> Told:
-        if (how, id(block)) not in self._json:
-            self._json[how, id(block)] = (block, Told(tell()))  # kept alive, so that no other block gets its id
-        return self._json[how, id(block)][1]
+    def on(self, whole: Any, subject: Any) -> Any:
+        """The arm's block `whole` for one of its families or domains: the same one whenever it is asked for."""
+        return self._ask(("on", id(subject)), whole, lambda: whole.on(subject))
+
+    def told(self, how: Hashable, block: Any, tell: Callable[[], Json]) -> Told:
+        """What `tell` gives for this very block, asked once. how: tells apart what is told of one block."""
+        return self._ask(how, block, lambda: Told(tell()))
+
+    def _ask(self, how: Hashable, block: Any, make: Callable[[], Any]) -> Any:
+        known = self._asked.get((how, id(block)))
+        if known is None:
+            known = self._asked[how, id(block)] = (block, make())  # kept alive, so that no other block gets its id
+        return known[1]
 
     def once(self, name: str, recipe: Json, lay_down: Callable[[], Any]) -> Any:
         """What `lay_down` gives, called for the first arm that has this recipe; its steps carry that arm's labels."""
@@ -70,8 +76,7 @@ class Layout:
         return Plan(spec, tuple(self.steps.values()), tuple(dict.fromkeys(self.labels)), dict(self.outputs))
 
 
-@dataclass(frozen=True)
-class Tag:
+class Tag(NamedTuple):
     """What a step is for: purpose (see the table plan_labels), text for people, round and slot from 0."""
 
     purpose: str

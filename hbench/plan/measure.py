@@ -13,17 +13,19 @@ def split(lay: Layout, role: str, draw: Json = None, round_: int | None = None, 
     sizes: role -> count, where they are not those of the spec's `splits`.
     """
     spec = lay.spec
-    params = {
-        "family": lay.json(spec.family),
-        "role": role,
-        "sizes": sizes or spec.splits.sizes(),
-        "allow_fewer": spec.splits.allow_fewer and sizes is None,  # other sizes shrink otherwise: splits might overlap
-        "seed": lay.seed("questions"),
-    }
-    if draw is not None:
-        params["draw"] = draw
-    if spec.splits.most is not None:
-        params["most"] = spec.splits.most
+
+    def tell() -> Json:
+        params = {
+            "family": lay.json(spec.family),
+            "role": role,
+            "sizes": sizes or spec.splits.sizes(),
+            "allow_fewer": spec.splits.allow_fewer and sizes is None,  # other sizes shrink otherwise: splits might overlap
+            "seed": lay.seed("questions"),
+        }
+        return params | ({"most": spec.splits.most} if spec.splits.most is not None else {})
+
+    params = lay.told(("split", role, *(sizes or {}).items()), spec, tell)
+    params = params if draw is None else params | {"draw": draw}
     return lay.step("split", params, {}, Tag(f"split_{role}", f"{role} questions", round_ if draw else None))
 
 
@@ -35,16 +37,27 @@ def seed_harness(lay: Layout) -> Step:
 
 def run_setting(lay: Layout, spec: Any, seed: int | None = None) -> Json:
     """How a harness is run and graded under `spec`, as steps/run_setting.py reads it."""
-    setting = {
-        "family": lay.json(spec.family),
-        "solver": lay.model("solver"),
-        "limits": lay.json(spec.limits),
-        "repeats": spec.repeats,
-        "grade": spec.grade,
-        "seed": spec.seed if seed is None else seed,
-    }
-    # An unconfined harness may read gold: its results are nobody else's.
-    return setting | ({"sandbox": "none"} if spec.machine.sandbox == "none" else {})
+    drawn = spec.seed if seed is None else seed
+
+    def tell() -> Json:
+        setting = {
+            "family": lay.json(spec.family),
+            "solver": lay.model("solver"),
+            "limits": lay.json(spec.limits),
+            "repeats": spec.repeats,
+            "grade": spec.grade,
+            "seed": drawn,
+        }
+        # An unconfined harness may read gold: its results are nobody else's.
+        return setting | ({"sandbox": "none"} if spec.machine.sandbox == "none" else {})
+
+    return lay.told(("run", drawn), spec, tell)
+
+
+def report_setting(lay: Layout) -> Json:
+    """What a report shows, and of which family."""
+    spec = lay.spec
+    return lay.told("report", spec, lambda: {"family": lay.json(spec.family), **lay.json(spec.report)})
 
 
 def measure(lay: Layout, harness: Step | Port, questions: Step, tag: Tag, seed: int | None = None) -> Step:

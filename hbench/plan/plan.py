@@ -2,13 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from hbench.plan.step import Step
 
 
-@dataclass(frozen=True)
-class Label:
+class Label(NamedTuple):
     """What a step is for in one arm. A step may carry several labels; none of them is hashed."""
 
     step_id: str
@@ -42,13 +41,9 @@ class Plan:
         return {
             "specs": [_spec_row(self.spec)],
             "plan_steps": [{"spec_digest": digest, "step_id": s.id, "kind": s.kind} for s in self.steps],
-            "plan_labels": [{"spec_digest": digest, **_label_row(x)} for x in self.labels],
+            "plan_labels": [{"spec_digest": digest, **x._asdict()} for x in self.labels],
             "plan_edges": [{"spec_digest": digest, "step_id": i, "input": n, "from_step_id": f} for i, n, f in edges],
         }
-
-
-def _label_row(label: Label) -> dict[str, Any]:
-    return {name: getattr(label, name) for name in label.__dataclass_fields__}
 
 
 def _spec_row(spec: Any) -> dict[str, Any]:

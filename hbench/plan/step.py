@@ -2,9 +2,8 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
-from hbench.core.digest import Json, Told, digest
+from hbench.core.digest import Json, Told, digest_of_texts, json_text
 from hbench.steps.step_kind import find
 
 
@@ -24,9 +23,9 @@ class Step:
     def __post_init__(self) -> None:
         """Raises KeyError for a kind that there is not."""
         inputs = {name: source.id for name, source in self.inputs.items()}
-        params = {name: [value.digest] if type(value) is Told else value for name, value in self.params.items()}
+        params = self.params if type(self.params) is Told else Told(self.params)
         object.__setattr__(self, "version", find(self.kind).version)
-        object.__setattr__(self, "id", digest([self.kind, self.version, params, inputs])[:32])
+        object.__setattr__(self, "id", self._digest(params.brief, inputs)[:32])
 
     def __getitem__(self, name: str) -> "Port":
         """One field of this step's value. A step that reads only a field is not run again when others change."""
@@ -38,7 +37,11 @@ class Step:
 
     def key(self, digests: Mapping[str, str]) -> str:
         """The artifact's name, from the content digests of the inputs (input name -> digest)."""
-        return digest([self.kind, self.version, self.params, dict(digests)])
+        params = self.params.text if type(self.params) is Told else json_text(self.params)
+        return self._digest(params, digests)
+
+    def _digest(self, params: str, inputs: Mapping[str, str]) -> str:
+        return digest_of_texts(f'"{self.kind}"', str(self.version), params, json_text(dict(inputs)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,6 +51,6 @@ class Port:
     step: Step
     field: str
 
-    @cached_property
+    @property
     def id(self) -> str:
         return f"{self.step.id}.{self.field}"

@@ -8,7 +8,7 @@ from hbench.core.message import Sampling
 from hbench.plan.adaptation import adaptation
 from hbench.plan.benchmark import benchmark
 from hbench.plan.layout import Layout, Tag
-from hbench.plan.measure import measure, run_setting, seed_harness, split
+from hbench.plan.measure import measure, report_setting, run_setting, seed_harness, split
 from hbench.plan.step import Port, Step
 from hbench.spec.block import plain
 
@@ -23,7 +23,7 @@ def training(lay: Layout) -> None:
     lay.checkpoint = _checkpoint(lay)
     benchmark(lay, _proposer(whole), lay.checkpoint)
     for family in whole.families or (whole.family,):
-        lay.spec = whole.on(family)
+        lay.spec = lay.on(whole, family)
         adaptation(lay)
     lay.spec, lay.checkpoint = whole, None
 
@@ -146,7 +146,7 @@ def _reported(lay: Layout, entries: Sequence[tuple[Any, int, bool]]) -> Step:
     """A report on each parent, over feedback questions of its own."""
     whole, reports = lay.spec, []
     for number, (family, chain, stronger) in enumerate(entries):
-        lay.spec = whole.on(family)
+        lay.spec = lay.on(whole, family)
         parent = _stronger(lay, whole, number) if stronger else seed_harness(lay)
         reports.append(_report(lay, parent, chain, 0, {}))
     lay.spec = whole
@@ -174,7 +174,7 @@ def _next_contexts(lay: Layout, made: Step, contexts: Step, entries: Sequence[An
     carried = lay.step("carry", params, inputs, Tag("carry", f"parents of segment {segment}", segment))
     reports = []
     for number, (family, chain, _) in enumerate(entries):
-        lay.spec = whole.on(family)
+        lay.spec = lay.on(whole, family)
         history = {"history_0": carried[f"history_{number}"]}
         reports.append(_report(lay, carried[f"harness_{number}"], chain, segment, history))
     lay.spec = whole
@@ -186,9 +186,8 @@ def _report(lay: Layout, parent: Step | Port, chain: int, depth: int, history: d
     draw = {"round": ["train", chain, depth], "part": 0, "parts": 1, "scoring": "kept"}
     feedback = split(lay, "feedback", draw, sizes=_sizes(lay.spec))
     run = measure(lay, parent, feedback, Tag("train_feedback", f"context {chain}, run on feedback questions", depth))
-    params = {"family": lay.json(lay.spec.family), **lay.json(lay.spec.report)}
     inputs = {"evaluated": run, "questions": feedback["questions"], **history}
-    return lay.step("report", params, inputs, Tag("train_report", f"context {chain}, report", depth))
+    return lay.step("report", report_setting(lay), inputs, Tag("train_report", f"context {chain}, report", depth))
 
 
 def _contexts(
@@ -211,7 +210,7 @@ def _contexts(
 def _judged(lay: Layout, families: Sequence[Any]) -> Json:
     """How an edit is made, run and rewarded: the same in training as in adaptation."""
     spec = lay.spec
-    settings = {family.name: run_setting(lay, spec.on(family)) for family in families}
+    settings = {family.name: run_setting(lay, lay.on(spec, family)) for family in families}
     reward = lay.reward()
     return {"edit": lay.json(spec.edit), "families": settings, "terms": reward["terms"], "no_change": reward["no_change"]}
 
@@ -228,7 +227,7 @@ def _splits(lay: Layout, families: Sequence[Any], role: str, name: str) -> dict[
     """Input name -> the questions of one role of each family."""
     whole, found = lay.spec, {}
     for family in families:
-        lay.spec = whole.on(family)
+        lay.spec = lay.on(whole, family)
         found[f"{name}_{family.name}"] = split(lay, role, sizes=_sizes(whole))["questions"]
     lay.spec = whole
     return found

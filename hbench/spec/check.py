@@ -11,9 +11,9 @@ from typing import Any
 
 from hbench.core.failure import HbenchError
 from hbench.core.places import roots
-from hbench.spec.compose import merged, without
+from hbench.spec.compose import without
 from hbench.spec.lineage import lineage
-from hbench.spec.load import load
+from hbench.spec.load import Spec, load, specs_of_files
 from hbench.spec.problems import Mark, Problem, SpecError
 from hbench.spec.nodes import OPENING
 from hbench.spec.source import Source, read, shown
@@ -59,6 +59,7 @@ class Checks:
 
 def check_all(folder: Path | str | None = None, compile: Compile = None, exhibit: Any = None) -> CheckResult:
     """Every YAML file under `folder`, by default specs/. Raises nothing for what the files hold."""
+    _read_anew()
     root = Path(folder) if folder else next(iter(roots("specs")), Path("specs"))
     files = sorted([*root.rglob("*.yaml"), *root.rglob("*.yml")])
     return _summed(_side_by_side(files, Checks(compile, exhibit)))
@@ -66,8 +67,16 @@ def check_all(folder: Path | str | None = None, compile: Compile = None, exhibit
 
 def check_files(files: Sequence[Path | str], compile: Compile = None, exhibit: Any = None) -> CheckResult:
     """The same for the files named."""
+    _read_anew()
     checks = Checks(compile, exhibit)
-    return _summed(_check(Path(f), checks) if Path(f).is_file() else _experiment(f, checks) for f in files)
+    return _summed(_check(Path(f), checks) if Path(f).is_file() else _named(f, checks) for f in files)
+
+
+def _read_anew() -> None:
+    """Prompts and harnesses are read from the disk again: once for all files."""
+    from hbench.spec.files import forget
+
+    forget()
 
 
 def _side_by_side(files: Sequence[Path], checks: Checks) -> Iterator[CheckResult]:
@@ -93,14 +102,18 @@ def _check(file: Path, checks: Checks) -> CheckResult:
     line = lineage(file)
     if not line.sources[-1].readable:
         return CheckResult(problems=line.problems)
-    if "plan" in merged(line).values:
-        return _experiment(file, checks)
+    if any("plan" in source.tree.values for source in line.sources):
+        return _experiment(partial(specs_of_files, line), checks)
     return _fragment(line.sources[-1], line.problems)
 
 
-def _experiment(file: Path | str, checks: Checks) -> CheckResult:
+def _named(name: str, checks: Checks) -> CheckResult:
+    return _experiment(partial(load, name, anew=False), checks)
+
+
+def _experiment(read: Callable[[], list[Spec]], checks: Checks) -> CheckResult:
     try:
-        specs = load(file)
+        specs = read()
     except SpecError as error:
         return CheckResult(experiments=1, problems=error.problems)
     problems = []

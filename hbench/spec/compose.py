@@ -1,7 +1,6 @@
 """Several files → one tree of values: `extends`, overlays, overrides and arms, each value keeping its mark."""
 
 from collections.abc import Sequence
-from copy import deepcopy
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 from hbench.spec.lineage import Lineage
 from hbench.spec.problems import COMMAND_LINE, Mark, Problem
 from hbench.spec.source import Source, parse
-from hbench.spec.tree import Place, Tree
+from hbench.spec.tree import Place, Tree, copied
 
 # Mappings whose keys the author invents or picks: `null` takes an inherited entry out.
 DROPPABLE = frozenset({("reward",), ("arms",), ("sweep",)})
@@ -30,7 +29,7 @@ def merged(line: Lineage) -> Tree:
 
 def overlay(base: Tree, over: Tree) -> Tree:
     """`over` laid on `base`: mappings merge, lists replace, a mapping that names another `kind` replaces."""
-    values, marks = deepcopy(base.values), dict(base.marks)
+    values, marks = copied(base.values), dict(base.marks)
     _lay(values, marks, (over.values, over), ())
     return Tree(values, marks, base.unread | over.unread)
 
@@ -50,7 +49,7 @@ def _lay(into: dict, marks: dict, over: tuple[dict, Tree], place: Place) -> None
             for index, item in items.items():
                 _lay_item(old, marks, (index, item, tree), here)
         else:
-            into[key] = deepcopy(value)
+            into[key] = copied(value)
             _forget(marks, here)
             marks |= {p: m for p, m in tree.marks.items() if p[: len(here)] == here}
             marks.setdefault(here, tree.mark(here))

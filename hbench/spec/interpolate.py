@@ -1,13 +1,12 @@
 """`${dotted.path}` and `${.name}`, filled in on the whole tree. Environment variables only under `machine`."""
 
 import os
-from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Any
 
 from hbench.spec.problems import Problem, did_you_mean
 from hbench.spec.nodes import ENVIRONMENT, OPENING
-from hbench.spec.tree import Place, Tree, dotted, get, leaves
+from hbench.spec.tree import Place, Tree, copied, dotted, get, leaves
 
 
 def interpolated(tree: Tree, below: Place = ()) -> tuple[Tree, list[Problem]]:
@@ -17,7 +16,7 @@ def interpolated(tree: Tree, below: Place = ()) -> tuple[Tree, list[Problem]]:
         return tree, []
     filling = _Filling(tree)
     filled = {place: filling.at(place) for place in places}
-    values = deepcopy(tree.values)
+    values = copied(tree.values)
     for place, value in filled.items():
         get(values, place[:-1])[place[-1]] = value
     made = Tree(values, tree.marks, tree.unread)

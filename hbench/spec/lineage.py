@@ -1,5 +1,6 @@
 """The files behind a spec: each once, ancestors first; and the keys on which unrelated ones disagree."""
 
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -104,13 +105,14 @@ class _Clash:
 
 def _clashes(order: list[Source], ancestors: Mapping[Path, frozenset[Path]]) -> list[Problem]:
     """Keys that two files, neither of which extends the other, set apart, unless a file below both sets them."""
-    set_by: dict[Place, tuple[Source, object]] = {}
+    set_below: dict[str, dict[Place, tuple[Source, object]]] = defaultdict(dict)  # by the top-level key
     found: list[_Clash] = []
     for source in order:
         above = ancestors[source.path]
         here = {p: v for p, v in _settings(source.tree.values) if p and p[0] not in UNCOMPARED}
         found = [c for c in found if not ({c.first.path, c.second.path} <= above and _covers(here, c.place))]
         for place, value in here.items():
+            set_by = set_below[place[0]]
             for known in [p for p in set_by if _touch(p, place)]:
                 earlier, before = set_by[known]
                 if earlier.path not in above and (known != place or before != value):

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from hbench.core.digest import Json, digest
 from hbench.spec.compose import merged, overlay, overridden, part_of, without
 from hbench.spec.interpolate import interpolated
-from hbench.spec.lineage import find_spec, lineage, spec_folders
+from hbench.spec.lineage import Lineage, find_spec, lineage, spec_folders
 from hbench.spec.problems import COMMAND_LINE, Mark, Problem, SpecError, did_you_mean
 from hbench.spec.tree import Tree
 from hbench.spec.sweep import points
@@ -67,7 +67,11 @@ def load(path: Path | str, overrides: Sequence[str] = (), *, anew: bool = True) 
 
     if anew:
         forget()
-    line = lineage(_file(path))
+    return specs_of_files(lineage(_file(path)), overrides)
+
+
+def specs_of_files(line: Lineage, overrides: Sequence[str] = ()) -> list[Spec]:
+    """The same for files that are read already, prompts and harnesses as an earlier call has read them."""
     tree, problems = overridden(merged(line), overrides)
     problems = [*line.problems, *problems]
     if not all(source.readable for source in line.sources):

@@ -8,8 +8,8 @@ from typing import Any
 
 from pydantic import Field, create_model
 
-from hbench.parts.part import Part, find, kinds
-from hbench.spec.part_fields import trouble_with
+from hbench.parts.part import Part, find
+from hbench.spec.part_fields import kinds_of, trouble_with
 from hbench.spec.plans import PLANS
 from hbench.spec.problems import Problem, did_you_mean
 from hbench.spec.schema import DEFAULT_PARTS, DEFAULT_TERMS, SORT_OF, RewardBlock
@@ -63,7 +63,7 @@ def _part(tree: Tree, place: Place, block: Any) -> "type[Part] | Problem | None"
     field, sort = place[0], SORT_OF.get(str(place[0]), "rewards")
     if not isinstance(block, dict):
         return None
-    there = kinds(sort)
+    there = kinds_of(sort)
     kind = block.get("kind")
     if kind is None or kind == "???":
         return Problem(tree.mark(place), f"{field}.kind is missing", f"one of: {', '.join(there)}", incomplete=True)
@@ -79,7 +79,7 @@ def _reward(tree: Tree, block: Any) -> tuple[Any, type, list[Problem]]:
     """The block with each term's kind written in, its class, and terms that are not there."""
     if not isinstance(block, dict):
         return block, RewardBlock, []
-    there, problems, found, values = kinds("rewards"), [], [], dict(block)
+    there, problems, found, values = kinds_of("rewards"), [], [], dict(block)
     for name, term in block.items():
         if name == "no_change":
             continue

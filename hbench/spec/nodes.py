@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
 from hbench.spec.problems import Mark, Problem
@@ -64,18 +65,29 @@ class Walk:
 
 
 def _key_trouble(key: Any) -> tuple[str, str] | None:
-    import yaml
-
     if key.id != "scalar":
         return "a key must be text", "put text that begins with { or [ in quotes"
-    if key.value == "<<" and key.style is None:
+    if key.value == "<<" and not key.style:
         return "merge keys are not read", "use `extends`, or `let` with ${let.name}"
     if key.tag not in _TAGS:
         return f"tag {key.tag} is not read", "specs hold plain values only"
-    sort = yaml.SafeLoader("").resolve(yaml.ScalarNode, key.value, (key.style is None, False))
-    if key.style is None and (sort != "tag:yaml.org,2002:str" or re.fullmatch(r"[-+]?[\d_.]+[eE][-+]?\d+", key.value)):
+    if not key.style and (_resolved(key.value) != "tag:yaml.org,2002:str" or re.fullmatch(r"[-+]?[\d_.]+[eE][-+]?\d+", key.value)):
         return f"key {key.value or '(empty)'} is not text in YAML", f'quote it: "{key.value}"'
     return None
+
+
+def _resolved(text: str) -> str:
+    """The tag that YAML gives to `text` when it stands without quotes."""
+    import yaml
+
+    return _resolver().resolve(yaml.ScalarNode, text, (True, False))
+
+
+@cache
+def _resolver() -> Any:
+    import yaml
+
+    return yaml.resolver.Resolver()
 
 
 def _value_trouble(node: Any, place: Place, seen: bool) -> tuple[str, str] | None:
@@ -85,7 +97,7 @@ def _value_trouble(node: Any, place: Place, seen: bool) -> tuple[str, str] | Non
         return f"tag {node.tag} is not read", "specs hold plain values only"
     if node.id != "scalar":
         return None
-    if node.style is None and re.fullmatch(r"[-+]?(0[0-7_]+|[0-9_]+(:[0-5]?[0-9])+(\.[0-9_]*)?)", node.value):
+    if not node.style and re.fullmatch(r"[-+]?(0[0-7_]+|[0-9_]+(:[0-5]?[0-9])+(\.[0-9_]*)?)", node.value):
         return f"{node.value} is an octal or base-60 number in YAML", "write it in decimal, or quote it"
     return _interpolation_trouble(node.value, place)
 

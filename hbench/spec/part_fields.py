@@ -7,6 +7,7 @@ from pydantic import BeforeValidator, ValidationError, WithJsonSchema
 from hbench.core import protocols
 from hbench.parts.part import Part, find, kinds
 from hbench.spec.block import inside, wrong
+from hbench.spec.files import remembered
 from hbench.spec.problems import did_you_mean
 
 # Folder -> what its parts have. versions: none; own_process_per_answer: true.
@@ -23,6 +24,8 @@ PROTOCOLS = {
 }
 DEFAULTED = frozenset({"versions", "own_process_per_answer"})
 
+kinds_of = remembered(kinds)  # sort -> its kinds; the folders are looked through once a load
+
 
 def part_of(sort: str, default: str | None = None) -> Any:
     """A field that holds a part of that sort: a block with its kind, or the kind alone."""
@@ -32,8 +35,8 @@ def part_of(sort: str, default: str | None = None) -> Any:
             return value
         block = {"kind": value} if isinstance(value, str) else value
         kind = block.get("kind", default) if isinstance(block, dict) else None
-        if kind not in kinds(sort):
-            hint = did_you_mean(str(kind), kinds(sort)) or f"there are: {', '.join(kinds(sort))}"
+        if kind not in kinds_of(sort):
+            hint = did_you_mean(str(kind), kinds_of(sort)) or f"there are: {', '.join(kinds_of(sort))}"
             raise wrong(f"there is no kind '{kind}' in parts/{sort}", hint)
         return _made(_loaded(sort, kind), {**block, "kind": kind})
 
@@ -53,8 +56,8 @@ def laid_over(entry: Any, base: Any, field: str, sort: str) -> Any:
     if not isinstance(block, dict):
         raise wrong(f"expected a {field}'s name or block, got {entry!r}")
     kind = block.get("kind", base.kind)
-    if kind != base.kind and kind not in kinds(sort):
-        raise wrong(f"there is no kind of {field} '{kind}'", did_you_mean(str(kind), kinds(sort)))
+    if kind != base.kind and kind not in kinds_of(sort):
+        raise wrong(f"there is no kind of {field} '{kind}'", did_you_mean(str(kind), kinds_of(sort)))
     inherited = base.model_dump(mode="json") if kind == base.kind else {"kind": kind}
     made = type(base) if kind == base.kind else _loaded(sort, kind)
     return _made(made, {**inherited, **block})
@@ -67,6 +70,7 @@ def _loaded(sort: str, kind: str) -> type[Part]:
     return find(sort, kind)
 
 
+@remembered
 def trouble_with(sort: str, kind: str) -> str:
     """What keeps a kind that is there from being used: its file cannot be imported, or lacks something. "" for nothing."""
     try:

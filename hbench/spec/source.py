@@ -58,7 +58,7 @@ def _parsed(text: str, path: Path, file: str) -> Source:
     import yaml
 
     try:
-        root = yaml.compose(text, Loader=yaml.BaseLoader)
+        root = _composed(text)
     except yaml.YAMLError as error:
         return _unreadable(path, _syntax_problem(error, file, text))
     except RecursionError:
@@ -67,9 +67,22 @@ def _parsed(text: str, path: Path, file: str) -> Source:
         what = "is empty" if root is None else f"holds {_sort_of(root)}, not a mapping"
         return _unreadable(path, Problem(Mark(file, 1, 1), what, "a spec is a mapping such as `plan: adaptation`"))
     walk = Walk(file, {(): Mark(file, 1, 1)})
-    walk.mapping(root, ())
+    try:
+        walk.mapping(root, ())
+    except RecursionError:
+        return _unreadable(path, Problem(Mark(file), "is nested too deeply to be read"))
     kept = yaml.serialize(root, Dumper=yaml.BaseDumper) if walk.problems else text
     return _valued(kept, path, walk)
+
+
+def _composed(text: str) -> Any:
+    """The nodes of `text`. Raises YAMLError in the words of the slow reader, which _HINTS knows."""
+    import yaml
+
+    try:
+        return yaml.compose(text, Loader=yaml.CBaseLoader)
+    except (yaml.YAMLError, AttributeError):  # AttributeError: a PyYAML without libyaml
+        return yaml.compose(text, Loader=yaml.BaseLoader)
 
 
 def shown(path: Path) -> str:
