@@ -29,7 +29,7 @@ def table_rows(world, results):
     return found
 
 
-def test_a_scripted_run_killed_again_and_again_gives_the_tables_of_one_left_alone(tmp_path):
+def test_a_scripted_run_killed_again_and_again_gives_the_tables_of_one_left_alone(tmp_path, tried):
     """Random latency, kills drawn uniformly over the run's length; some inside a fold, some beside an open reader."""
     print(f"\nkill seed {SEED}")
     world = make_world(tmp_path, LONG, latency_ms=80)
@@ -43,6 +43,7 @@ def test_a_scripted_run_killed_again_and_again_gives_the_tables_of_one_left_alon
     startup = time.monotonic() - began
     killer = Killer(world, "specs/toy.yaml", length - startup, 0.7 * startup, SEED)
     for i in range(KILLS):
+        tried(f"a run killed at a random moment ({i})")
         killer.kill(i)
     print(f"run of {length:.1f} s, start-up {startup:.1f} s, kills: {dict(killer.met)}")
     world.hbench("run", "specs/toy.yaml", "-q")
@@ -71,7 +72,7 @@ machine: {fold_s: 0.5, models: {smollm2_135m: {batch: 3}}}
 
 
 @pytest.mark.long
-def test_an_embedded_run_killed_again_and_again_loses_no_reply_and_asks_none_again(tmp_path):
+def test_an_embedded_run_killed_again_and_again_loses_no_reply_and_asks_none_again(tmp_path, tried):
     print(f"\nkill seed {SEED}")
     world = make_world(tmp_path, EMBEDDED)
     startup, length = timed_alone(world)
@@ -80,6 +81,7 @@ def test_an_embedded_run_killed_again_and_again_loses_no_reply_and_asks_none_aga
     seen: dict[str, str] = {}
     kept_steps: dict[str, str] = {}
     for i in range(KILLS):
+        tried(f"a run of the embedded model killed at a random moment ({i})")
         killer.kill(i)
         seen = replies_grew(seen, killer.results)
         kept_steps = steps_grew(kept_steps, killer.results)

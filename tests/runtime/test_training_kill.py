@@ -11,6 +11,7 @@ import pytest
 from hbench.core.failure import StepError
 from hbench.runtime.training.rows import RankRows, cut, lines, rows_file
 from tests.runtime.tiny_training import SFT, Tiny, living, losses, weights
+from tests.thorough import often
 
 pytestmark = [pytest.mark.fault, pytest.mark.slow]
 SEED = int(os.environ.get("HBENCH_KILL_SEED") or time.time())
@@ -46,12 +47,15 @@ def the_rank(driver) -> int:
     return child.pid
 
 
-def test_after_kills_of_driver_and_rank_the_weights_are_those_of_a_training_left_alone(alone, tmp_path):
+def test_after_kills_of_driver_and_rank_the_weights_are_those_of_a_training_left_alone(alone, tmp_path, tried):
     """Trainer, optimizer, schedule and the state of chance come back: else weights or losses would differ."""
     print(f"\nkill seed {SEED}")
     draw, tiny = random.Random(SEED), Tiny.made(tmp_path, RECIPE)
-    moments = sorted(draw.sample(range(2, UPDATES - 5), 3))
-    for update, whom in zip(moments, draw.sample([the_driver, the_rank, the_driver], 3), strict=True):
+    victims = [the_driver] * often(2, 5) + [the_rank] * often(1, 10)
+    draw.shuffle(victims)
+    moments = sorted(draw.sample(range(2, UPDATES - 5), len(victims)))
+    for update, whom in zip(moments, victims, strict=True):
+        tried(f"{whom.__name__} of a training killed at update {update}".replace("_", " "))
         killed_at(tiny, update, whom)
     made = tiny.train()
     assert sorted(losses(made)) == list(range(1, UPDATES + 1)) and made.updates == UPDATES
