@@ -1,16 +1,19 @@
 """The same spec on a Ray cluster of several machines, all of them on this one: the same tables, whatever is killed."""
 
 import os
+import random
 import signal
 import subprocess
 import time
 from pathlib import Path
 
+import psutil
 import pytest
 
 from hbench.core.failure import StepError
 from hbench.runtime.ray_node import _enter
 from tests.runtime.test_kill import EMBEDDED, table_rows
+from tests.thorough import often
 from tests.world import SPEC, World, make_world
 
 pytestmark = pytest.mark.fault
@@ -42,11 +45,18 @@ def asked(world: World, results: str = "results") -> int:
     return world.sql("select sum(calls + reused_calls) as n from spend", results)[0]["n"]
 
 
-def until_rollouts(world: World, process: subprocess.Popen, count: int) -> None:
+def workers() -> list[psutil.Process]:
+    """The processes of ours that Ray started, on whichever machine."""
+    found = [each for each in psutil.process_iter(["cmdline"]) if (each.info["cmdline"] or [""])[0].startswith("ray::Node")]
+    assert found, "no worker is at work"
+    return found
+
+
+def until_rollouts(world: World, process: subprocess.Popen, count: int, results: str = "results") -> None:
     """Returns when so many rollouts are on disk."""
     until = time.monotonic() + 240
     while process.poll() is None and time.monotonic() < until:
-        parts = [*(world.folder / "results/steps").glob("*/*.part/rows.jsonl")]
+        parts = [*(world.folder / results / "steps").glob("*/*.part/rows.jsonl")]
         if sum(file.read_bytes().count(b"\n") for file in parts if file.exists()) >= count:
             return
         time.sleep(0.02)
@@ -82,6 +92,24 @@ def test_a_machine_that_is_killed_costs_only_the_rollouts_it_had_not_finished(cl
     again = asked(world) - asked(world, "alone")
     print(f"\nasked again after the kill: {again} of {asked(world)}")
     assert again <= 2 * 8 * 2, "at most two calls of each rollout that the lost machine had in flight, in batches or steps"
+
+
+@pytest.mark.long
+def test_whatever_the_moment_a_worker_is_killed_the_tables_are_the_same(cluster, tmp_path, tried):
+    chance, world = random.Random(seed := random.randrange(10**9)), make_world(tmp_path, LONG, latency_ms=150)
+    print(f"\nkill seed {seed}")
+    world.hbench("run", "specs/toy.yaml", "--results", "alone")
+    theirs = table_rows(world, "alone")
+    for kill in range(often(2, 10)):
+        tried(f"a Ray worker killed at a random moment ({kill})")
+        results = f"killed-{kill}"
+        process = world.start("run", "specs/toy.yaml", *ON_RAY, "--results", results)
+        until_rollouts(world, process, 1, results)
+        time.sleep(chance.uniform(0.0, 4.0))
+        chance.choice(workers()).kill()
+        said = process.communicate(timeout=400)[0].decode()
+        assert process.returncode == 0, said
+        assert table_rows(world, results) == theirs
 
 
 @pytest.mark.long
