@@ -18,6 +18,10 @@ SHOWN = 4  # digests or families named in full; beyond that the count, and one d
 def caption(connection: Any, block: ExhibitBlock, sources: Sequence[Source], found: Sequence[Line]) -> tuple[str, ...]:
     """One sentence or list a line. found: the rows of the table, in their order."""
     runs = _query(connection, RUNS, sources)
+
+    def told(sql: str) -> list[dict[str, Any]]:
+        return _query(connection, sql, sources) if runs else []
+
     said = [block.caption.strip()] if block.caption else []
     many = COUNTS[block.unit]
     said.append(
@@ -27,14 +31,14 @@ def caption(connection: Any, block: ExhibitBlock, sources: Sequence[Source], fou
     said += _weighed(block)
     said += _pooled(block, found)
     said += [line for source in sources for line in _counted(source, [r for r in runs if r["spec_digest"] in source.points])]
-    said += _models(_query(connection, MODELS, sources))
+    said += _models(told(MODELS))
     said += _measured_on(connection, sources) if block.times else []
     said += _versions(runs)
     said += _quick(runs)
-    said += _fewer(_query(connection, FEWER, sources))
+    said += _fewer(told(FEWER))
     said += _beside_paper(block, sources)
     said += [f"Not ours: {row}: {why}" for row, why in block.unfilled.items()] if _compared(block, sources) else []
-    broken = _query(connection, BROKEN, sources)
+    broken = told(BROKEN)
     said += [line for source in sources for line in _missing(source, {run["spec_digest"] for run in runs}, broken, found)]
     return tuple(said)
 

@@ -52,15 +52,15 @@ def read(name: str) -> tuple[ExhibitBlock, str]:
 
     Raises HbenchError for an unknown name, SpecError for a bad file.
     """
-    from hbench.spec import SpecError, check_files
-    from hbench.spec.source import read as read_yaml
+    from hbench.spec import SpecError
+    from hbench.spec.validate import read_block
 
     file, sql = find_file("specs", f"exhibits/{name}.yaml"), find_file("specs", f"exhibits/{name}.sql")
     if file is None or sql is None:
         raise HbenchError(f"no exhibit {name!r} with its .yaml and .sql (there are: {', '.join(names())})")
-    if problems := check_files([file], exhibit=ExhibitBlock).problems:
+    block, problems = read_block(file, ExhibitBlock)
+    if block is None:
         raise SpecError(problems)
-    block = ExhibitBlock.model_validate(read_yaml(file).tree.values)
     return block, "\n".join(part.read_text(encoding="utf-8") for part in (*_views(name, block), sql))
 
 

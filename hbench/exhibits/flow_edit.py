@@ -12,6 +12,7 @@ from hbench.core.digest import text_digest
 from hbench.core.syntax import parse
 
 Function = ast.FunctionDef | ast.AsyncFunctionDef
+Documented = ast.ClassDef | Function
 PIECES = re.compile(r"^(?=[^ \t\r\n])", re.M)  # before each line that is neither indented nor empty
 
 
@@ -25,7 +26,7 @@ class Statement:
     @cached_property
     def lines(self) -> tuple[str, ...]:
         """As Python writes it, with an empty line before a function or a class."""
-        apart = isinstance(self.tree, ast.ClassDef | Function)
+        apart = isinstance(self.tree, Documented)
         return (*([""] if apart else []), *ast.unparse(self.tree).splitlines())
 
     @cached_property
@@ -107,7 +108,7 @@ def _statement(tree: ast.stmt) -> Statement:
     """Takes the docstrings out of `tree`, and leaves it otherwise as it is."""
     inside = _inside(tree)
     for node in inside:
-        if isinstance(node, ast.ClassDef | Function) and ast.get_docstring(node, clean=False) is not None:
+        if isinstance(node, Documented) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:] or [ast.Pass()]
     names = [(node, node.id) for node in inside if isinstance(node, ast.Name)]
     for function in (node for node in inside if isinstance(node, Function)):

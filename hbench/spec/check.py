@@ -146,15 +146,7 @@ def _without_interpolations(tree: Tree) -> Tree:
 
 
 def _exhibit(file: Path, checks: Checks) -> CheckResult:
-    from pydantic import ValidationError
+    from hbench.spec.validate import read_block
 
-    from hbench.spec.validate import problems_of
-
-    source = read(file)
-    problems = list(source.problems)
-    if source.readable and checks.exhibit is not None:
-        try:
-            checks.exhibit.model_validate(source.tree.values)
-        except ValidationError as error:
-            problems += problems_of(error, checks.exhibit, source.tree)
+    problems = read_block(file, checks.exhibit)[1] if checks.exhibit is not None else read(file).problems
     return CheckResult(exhibits=1, problems=tuple(problems))

@@ -1,7 +1,8 @@
 """A tree of values → a validated block, or problems at the lines that cause them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, get_args, get_origin
+from pathlib import Path
+from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
@@ -9,8 +10,10 @@ from hbench.spec.block import INSIDE
 from hbench.spec.named_parts import with_parts
 from hbench.spec.problems import Problem, did_you_mean
 from hbench.spec.schema import SORT_OF
+from hbench.spec.source import read
 from hbench.spec.tree import Place, Tree, dotted, get, leaves
 
+Block = TypeVar("Block", bound=BaseModel)
 _SORTS = {
     "string": "text",
     "int": "a whole number",
@@ -39,6 +42,17 @@ def validated(tree: Tree, plan: str) -> "tuple[Any | None, list[Problem]]":
     except ValidationError as error:
         problems += problems_of(error, made, tree)
         return None, problems
+    return (None if problems else block), problems
+
+
+def read_block(file: Path, made: type[Block]) -> tuple[Block | None, list[Problem]]:
+    """A YAML file as a block of the class `made`, or None and every problem with it."""
+    source = read(file)
+    block, problems = None, list(source.problems)
+    try:
+        block = made.model_validate(source.tree.values) if source.readable else None
+    except ValidationError as error:
+        problems += problems_of(error, made, source.tree)
     return (None if problems else block), problems
 
 
