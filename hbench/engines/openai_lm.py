@@ -3,10 +3,12 @@
 import asyncio
 import os
 import random
+import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from email.utils import parsedate_to_datetime
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -59,6 +61,7 @@ class OpenAILM:
 
     def __init__(self, reach: Reach, files: Path | None = None, gone: Callable[[], Any] = lambda: False):
         self.reach, self.files, self._gone = reach, files, gone
+        threading.Thread(target=import_module, args=("aiohttp",), daemon=True).start()  # takes a while, as jails do meanwhile
         self._limit = RateLimit(reach.requests_per_minute, reach.tokens_per_minute)
         self._slots = asyncio.Semaphore(reach.max_in_flight)
         self._session: Any = None

@@ -41,6 +41,7 @@ def _stage(run: Any, harness: Harness, setting: Any) -> Stage:
 async def roll_out(stage: Stage, question: Question, repeat: int) -> Rollout:
     """The graded rollout. Raises StepError for infrastructure; every other trouble is the rollout's Failure."""
     setting, started = stage.setting, time.perf_counter()
+    stage.jails.expect(stage.family_block, question)
     outcome, belt = await _run(stage, question, repeat)
     failure, grades = outcome.failure, None
     if failure is None:

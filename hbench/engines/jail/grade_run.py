@@ -42,7 +42,7 @@ class Grading:
         """Each grade in [0, 1], or what broke. Raises StepError when the family or domain cannot be loaded."""
         files = {path: base64.b64encode(content).decode() for path, content in work.files.items()}
         request = {"grader": self._grader, "question": question.to_json(), "answer": work.answer, "files": files}
-        if await self._own_process_per_answer(question):
+        if await self.prepared(question):
             grader = _Grader(self._zygote, self._limits, self._limits.timeout_s)
             try:
                 return await grader.grade(request)
@@ -64,7 +64,8 @@ class Grading:
                 self._worker.close()
                 self._worker = None
 
-    async def _own_process_per_answer(self, question: Question) -> bool:
+    async def prepared(self, question: Question) -> bool:
+        """Loads what grades, once, by the example of `question`; whether each answer gets a process of its own. Raises StepError."""
         if self._prepared is None:
             self._prepared = asyncio.ensure_future(self._prepare(question))
         return await asyncio.shield(self._prepared)

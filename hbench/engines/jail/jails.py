@@ -3,9 +3,10 @@
 import asyncio
 import os
 from collections.abc import Sequence
+from contextlib import suppress
 
 from hbench.core.digest import Json, Told
-from hbench.core.failure import Failure
+from hbench.core.failure import Failure, HbenchError
 from hbench.core.question import Question
 from hbench.core.trajectory import Work
 from hbench.engines.jail.compiled import Compiled
@@ -39,6 +40,7 @@ class Jails:
         self._workspaces: dict[tuple[str, ...], Pool] = {}
         self._most = count
         self._gradings: dict[tuple[Zygote, str, str, GradeLimits], Grading] = {}
+        self._expected: dict[str, asyncio.Future] = {}
         allow_many_descriptors()
 
     @property
@@ -90,6 +92,15 @@ class Jails:
         """
         return await self._graded("families", family, Work(answer), question, limits)
 
+    def expect(self, family: Told, question: Question) -> None:
+        """Has what grades answers of `family` loaded while the first ones are still made; `grade` tells of trouble with it."""
+        if family.digest not in self._expected:
+            self._expected[family.digest] = asyncio.ensure_future(self._load(family, question))
+
+    async def _load(self, family: Told, question: Question) -> None:
+        with suppress(HbenchError):
+            await (await self._grading("families", family, GradeLimits())).prepared(question)
+
     async def grade_work(
         self, domain: Json, work: Work, question: Question, limits: GradeLimits = GradeLimits()
     ) -> dict[str, float] | Failure:
@@ -116,6 +127,8 @@ class Jails:
 
     async def close(self) -> None:
         """Ends every zygote and every child."""
+        for loading in self._expected.values():
+            loading.cancel()
         await asyncio.gather(*(pool.close() for pool in self._pools()))
 
 

@@ -26,12 +26,13 @@ class Pool:
 
     async def zygote(self) -> Zygote:
         """The least busy one. Raises HbenchError when no jail can be had."""
-        self._forget_dead()
+        if not all(zygote.alive for zygote in self._zygotes):
+            self._forget_dead()
         if not self._zygotes:
             async with self._first:
                 if not self._zygotes:
                     self._zygotes.append(await start_zygote(self._sandbox, self._purpose, self._packages))
-        best = min(self._zygotes, key=lambda zygote: len(zygote.children))
+        best = min(self._zygotes, key=_children)
         if len(best.children) >= _BUSY and len(self._zygotes) < self._most and self._growing is None:
             self._growing = asyncio.ensure_future(self._grow())
         return best
@@ -57,6 +58,10 @@ class Pool:
             zygote.dismiss()
         for zygote in zygotes:
             await zygote.left()  # the loop has others to end meanwhile
+
+
+def _children(zygote: Zygote) -> int:
+    return len(zygote.children)
 
 
 async def start_zygote(sandbox: str, purpose: start.Purpose, packages: Sequence[str] = ()) -> Zygote:

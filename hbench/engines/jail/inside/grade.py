@@ -3,17 +3,22 @@
 What grades is a family, or a domain: it is given the files that a student left too.
 """
 
+import _thread
 import base64
 import gc
 import os
 
-from . import wire
+from . import kernel, wire
 
 OWN_TREE = False
 SHELL = False
 CHANNEL = 3
-fork = os.fork
 _graders: dict = {}  # the driver's name for it -> (families or domains, the one that grades, libraries loaded)
+
+
+def fork() -> int:
+    """Also where what grades has started threads."""
+    return kernel.fork() if _thread._count() == 0 else os.fork()
 
 
 def preload() -> None:

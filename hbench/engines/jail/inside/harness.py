@@ -1,7 +1,6 @@
 """One harness on one question: the whole life of a child of the harness zygote."""
 
 import builtins
-import ctypes
 import io
 import marshal
 import mmap
@@ -12,13 +11,13 @@ import types
 import warnings
 
 from . import wire
+from .kernel import fork  # noqa: F401
 from .tools import asking, offer
 
 OWN_TREE = False
 SHELL = False
 CHANNEL = 3
 NAME = "harness.py"
-_C = ctypes.PyDLL(None)
 _SAMPLE = "def run(question, tools):\n    print(end='')\n    return tools.lm('say ' + question)\n"
 # Ready without an import in every child; each costs every fork a little, so rarely used ones are left out.
 _PRELOADED = """
@@ -39,18 +38,6 @@ def library() -> None:
     for name in _PRELOADED.split():
         __import__(name)
     builtins.exit = builtins.quit = sys.exit  # scripts expect them; the module `site`, which gives them, is not loaded
-
-
-def fork() -> int:
-    """The C library's fork, without Python's after-fork work: there is one thread, and `random` is seeded anyway.
-
-    Measured: it halves what a child costs before it does anything. Raises OSError, as os.fork does: who took -1 for a
-    child's number, and ended that child, would end every process of this user.
-    """
-    pid = _C.fork()
-    if pid < 0:
-        raise OSError("no process can be made")
-    return pid
 
 
 def prepare(_: int) -> None:
