@@ -136,7 +136,11 @@ def _fragment(source: Source, problems: Sequence[Problem]) -> CheckResult:
         what = "is no experiment (it has no plan), no fragment (no key of a spec) and no exhibit (not under exhibits/)"
         return CheckResult(problems=(*problems, Problem(tree.mark(()), what)))
     body = _without_interpolations(without(tree, *ALSO))
-    tries = [[p for p in validated(body, plan)[1] if not p.incomplete] for plan in PLANS]
+    tries: list[list[Problem]] = []
+    for plan in PLANS:
+        tries.append([p for p in validated(body, plan)[1] if not p.incomplete])
+        if not tries[-1]:
+            break  # it suits one plan: that is enough
     return CheckResult(fragments=1, problems=(*problems, *min(tries, key=len)))
 
 

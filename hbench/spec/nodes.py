@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import lru_cache
 from typing import Any
 
 from hbench.spec.problems import Mark, Problem
@@ -71,23 +71,18 @@ def _key_trouble(key: Any) -> tuple[str, str] | None:
         return "merge keys are not read", "use `extends`, or `let` with ${let.name}"
     if key.tag not in _TAGS:
         return f"tag {key.tag} is not read", "specs hold plain values only"
-    if not key.style and (_resolved(key.value) != "tag:yaml.org,2002:str" or re.fullmatch(r"[-+]?[\d_.]+[eE][-+]?\d+", key.value)):
+    number = re.fullmatch(r"[-+]?[\d_.]+[eE][-+]?\d+", key.value)  # such as 1e5, which PyYAML takes for text
+    if not key.style and (number or _resolved(key.value) != "tag:yaml.org,2002:str"):
         return f"key {key.value or '(empty)'} is not text in YAML", f'quote it: "{key.value}"'
     return None
 
 
+@lru_cache(maxsize=1024)
 def _resolved(text: str) -> str:
     """The tag that YAML gives to `text` when it stands without quotes."""
     import yaml
 
-    return _resolver().resolve(yaml.ScalarNode, text, (True, False))
-
-
-@cache
-def _resolver() -> Any:
-    import yaml
-
-    return yaml.resolver.Resolver()
+    return yaml.resolver.Resolver().resolve(yaml.ScalarNode, text, (True, False))
 
 
 def _value_trouble(node: Any, place: Place, seen: bool) -> tuple[str, str] | None:
