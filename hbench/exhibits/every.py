@@ -1,23 +1,26 @@
-"""Every exhibit, made and written; a process of its own draws the figures while the next exhibits are made."""
+"""Many exhibits, written as they are made; a process of its own draws their figures while the next ones are made."""
 
 import multiprocessing
 import os
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from hbench.exhibits.draw import load
-from hbench.exhibits.exhibit import Exhibit, regenerate_all
+from hbench.exhibits.exhibit import Exhibit
 from hbench.exhibits.render import write_figures, write_texts
 
 
-def write_every(results: Path, folder: Path) -> Iterator[Exhibit]:
-    """Every exhibit there is, by name, its texts written into `folder`; all figures are there after the last one."""
+def write_every(exhibits: Iterable[Exhibit], folder: Path) -> Iterator[Exhibit]:
+    """The same exhibits, the texts of each written into `folder`; all figures are there after the last one.
+
+    Where one cannot be made, what `write` does for those before it is done.
+    """
     with ProcessPoolExecutor(1, initializer=_end_with_parent) as apart:
-        drawn = [apart.submit(load)]  # before a database is open: its threads would not come along
-        for exhibit in regenerate_all(results):
+        drawn = [apart.submit(load)]  # before the first is made: the threads of an open database would not come along
+        for exhibit in exhibits:
             write_texts(exhibit, folder)
             drawn.append(apart.submit(write_figures, exhibit, folder))
             yield exhibit
