@@ -7,7 +7,7 @@ from hbench.core.digest import Json, Told, digest_of_texts, json_text
 from hbench.steps.step_kind import find
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Step:
     """One node: a kind, everything that can change its result, and its inputs.
 
@@ -44,7 +44,7 @@ class Step:
         return digest_of_texts(f'"{self.kind}"', str(self.version), params, json_text(dict(inputs)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, slots=True)
 class Port:
     """A field of a step's value, used as an input."""
 
