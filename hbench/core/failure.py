@@ -41,7 +41,11 @@ class EditFailure(Exception):
 
 
 class GradeFailure(Exception):
-    """Raised by grading: there is no grade. It becomes a Failure at the boundary `grader`; kind: one word for counting."""
+    """Raised by grading: there is no grade. It becomes a Failure at the boundary `grader`.
+
+    kind: one of the `failure_kinds` that the family or domain names; any other is told as `crash`, since an answer that gets
+    hold of its grading could spell gold in it.
+    """
 
     def __init__(self, kind: str, message: str):
         super().__init__(f"{kind}: {message}")

@@ -185,9 +185,9 @@ class ActSetting(Protocol):
 class Domain(Protocol):
     """Questions that are worked on in a workspace, and how what is left there is graded. The YAML block is the domain.
 
-    A domain may have more: `open_services(question)`, where programs of its workspace are answered outside; and, where work
-    holds formulas, a field `recalculate` and `settled(questions, recalculate)`: the same questions with their right answers
-    computed (see parts/domains/spreadsheet.py).
+    A domain may have more: `failure_kinds`, those of the GradeFailures that it raises; `open_services(question)`, where
+    programs of its workspace are answered outside; and, where work holds formulas, a field `recalculate` and
+    `settled(questions, recalculate)`: the same questions with their right answers computed (see parts/domains/spreadsheet.py).
     """
 
     kind: str

@@ -3,7 +3,6 @@
 import asyncio
 import base64
 import json
-import re
 import signal
 from dataclasses import dataclass
 
@@ -16,6 +15,7 @@ from hbench.engines.jail.clock import Clock
 from hbench.engines.jail.inside.wire import FORK_FAILED
 from hbench.engines.jail.zygote import Child, Ended, Zygote, ZygoteDied
 
+OF_ANY = ("memory", "crash")  # kinds of failure that whatever grades may have
 _REPLY_CHARS = 100_000
 _WORKER_CPU_S = 86_400.0
 
@@ -34,6 +34,7 @@ class Grading:
     def __init__(self, zygote: Zygote, sort: str, block: Told, limits: GradeLimits):
         self._zygote, self._sort, self._block, self._limits = zygote, sort, block, limits
         self._grader = f"{sort} {block.digest}"  # its name in the zygote
+        self._kinds = OF_ANY
         self._prepared: asyncio.Future | None = None
         self._worker: _Grader | None = None
         self._turn = asyncio.Lock()
@@ -43,7 +44,7 @@ class Grading:
         files = {path: base64.b64encode(content).decode() for path, content in work.files.items()}
         request = {"grader": self._grader, "question": question.to_json(), "answer": work.answer, "files": files}
         if await self.prepared(question):
-            grader = _Grader(self._zygote, self._limits, self._limits.timeout_s)
+            grader = _Grader(self._zygote, self._limits, self._limits.timeout_s, self._kinds)
             try:
                 return await grader.grade(request)
             finally:
@@ -54,7 +55,7 @@ class Grading:
     async def _by_worker(self, request: Json) -> dict[str, float] | Failure:
         """One process for many answers: this grading runs no foreign code. A failure ends it."""
         if self._worker is None:
-            self._worker = _Grader(self._zygote, self._limits, _WORKER_CPU_S)
+            self._worker = _Grader(self._zygote, self._limits, _WORKER_CPU_S, self._kinds)
         verdict: dict | Failure = Failure("grader", "crash", "grading was cut short")
         try:
             verdict = await self._worker.grade(request)
@@ -84,14 +85,15 @@ class Grading:
         if "error" in reply:
             sort = {"families": "family", "domains": "domain"}[self._sort]
             raise StepError(f"the {sort} {self._block.get('kind')!r} cannot grade: {reply['error']}")
+        self._kinds = (*OF_ANY, *map(str, reply["failure_kinds"]))
         return bool(reply["own_process_per_answer"])
 
 
 class _Grader:
-    """One grading process."""
+    """One grading process. kinds: of failure, as it may tell them; an answer that got hold of it could spell gold in another."""
 
-    def __init__(self, zygote: Zygote, limits: GradeLimits, cpu_s: float):
-        self._limits = limits
+    def __init__(self, zygote: Zygote, limits: GradeLimits, cpu_s: float, kinds: tuple[str, ...]):
+        self._limits, self._kinds = limits, kinds
         self._channel = Channel(_REPLY_CHARS)
         order = {"memory_mb": limits.memory_mb, "cpu_s": cpu_s}
         self._child: Child = zygote.fork(order, [self._channel.theirs.fileno()])
@@ -113,7 +115,7 @@ class _Grader:
             return Failure("grader", "crash", bad.failure.message)
         finally:
             self._clock.stop()
-        return self._ended(await self._child.ended) if reply is None else _verdict(reply)
+        return self._ended(await self._child.ended) if reply is None else _verdict(reply, self._kinds)
 
     def _ended(self, ended: Ended) -> Failure:
         if ended.status == FORK_FAILED:
@@ -133,11 +135,11 @@ def _is_grade(value: Json) -> bool:
     return isinstance(value, (int, float)) and 0.0 <= value <= 1.0
 
 
-def _verdict(reply: dict) -> dict[str, float] | Failure:
+def _verdict(reply: dict, kinds: tuple[str, ...]) -> dict[str, float] | Failure:
     """The grades, checked again on this side; or the trouble."""
     grades = reply.get("grades")
     if isinstance(grades, dict) and grades and all(map(_is_grade, grades.values())):
         return {name: float(grade) for name, grade in grades.items()}
     trouble = reply.get("trouble")
-    kind = trouble if isinstance(trouble, str) and re.fullmatch("[a-z_]{1,40}", trouble) else "crash"
+    kind = trouble if trouble in kinds else "crash"
     return Failure("grader", kind, str(reply.get("message", f"not grades: {json.dumps(grades)}"))[:2000])

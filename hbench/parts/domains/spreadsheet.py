@@ -22,6 +22,7 @@ from hbench.parts.domains._sheet_tasks import Task, TaskFolder, find_folder
 from hbench.parts.part import Part
 
 AUTHORED = "authored"
+UNSETTLED_ANSWER = "unsettled_answer"  # kind of the grader's Failure: the right answer's own formulas have no values
 Recalculate = Callable[[Mapping[str, bytes]], Mapping[str, bytes] | Failure]
 
 
@@ -36,6 +37,7 @@ class Spreadsheet(Part):
     version: ClassVar[int] = 2
     packages: ClassVar[tuple[str, ...]] = ("openpyxl", "pandas")
     own_process_per_answer: ClassVar[bool] = True  # a workbook is unpacked, and read by somebody else's library
+    failure_kinds: ClassVar[tuple[str, ...]] = (UNSETTLED_ANSWER, recalculation.UNCACHED)
 
     kind: Literal["spreadsheet"]
     name: str = Field("spreadsheet", description="shown as the domain's name; it changes no question but its id")
@@ -152,7 +154,7 @@ class Spreadsheet(Part):
 def _passes(work: Work, case: Json) -> bool:
     name, areas = output_name(case["case"]), [Area(*area) for area in case["areas"]]
     if _sheet_cells.formulas(case["cells"]):
-        raise GradeFailure("unsettled_answer", f"case {case['case']}: the right answer has formulas without values")
+        raise GradeFailure(UNSETTLED_ANSWER, f"case {case['case']}: the right answer has formulas without values")
     found = _cells(work.files.get(name), areas)
     if found is None:
         return False

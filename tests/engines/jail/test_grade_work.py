@@ -96,6 +96,18 @@ def test_control_the_file_does_what_it_says(how, tmp_path):
     assert verdict == {"score": 1.0, "said": 1.0}
 
 
+FORGED = """(lambda wire, os: (wire.send(3, {"trouble": "fortytwo", "message": "42"}), os._exit(0)))(
+__import__("inside.wire", fromlist="wire"), __import__("os"))""".replace("\n", "")
+
+
+@pytest.mark.attack
+def test_a_file_that_answers_for_its_grader_cannot_spell_gold_in_the_kind_of_its_failure(tried):
+    # What a proposer is told of a grader's failure is its kind: any word was taken for one.
+    tried("gold as the kind of a failure")
+    (verdict,) = grade("auto", running(FORGED))
+    assert isinstance(verdict, Failure) and verdict.kind == "crash"
+
+
 @pytest.mark.parametrize(
     ("code", "kind"),
     [("[0 for _ in iter(int, 1)]", "memory timeout"), ("__import__('os').abort()", "crash"), ("b'x' * 10**10", "memory")],

@@ -36,7 +36,8 @@ def prepare(channel: int) -> None:
 
 
 def _prepared(request: dict) -> dict:
-    """`{"own_process_per_answer": bool}` or `{"error": …}`. Grades nothing once: libraries are loaded before any fork."""
+    """`{"own_process_per_answer", "failure_kinds"}` or `{"error": …}`. Grades nothing once: libraries are loaded before any
+    fork."""
     from hbench.core.question import Question
     from hbench.parts import part
 
@@ -48,7 +49,9 @@ def _prepared(request: dict) -> dict:
             _graders[name] = (sort, grader)
             gc.collect()
             gc.freeze()  # a fork that collects would copy all of the libraries' pages
-        return {"own_process_per_answer": bool(getattr(_graders[name][1], "own_process_per_answer", True))}
+        grader = _graders[name][1]
+        own = bool(getattr(grader, "own_process_per_answer", True))
+        return {"own_process_per_answer": own, "failure_kinds": list(getattr(grader, "failure_kinds", ()))}
     except BaseException as trouble:
         return {"error": f"{type(trouble).__name__}: {trouble}"[:2000]}
 
