@@ -13,10 +13,11 @@ from collections.abc import Iterator
 
 from tests.where import REPO
 
-# Edits, answers and messages of jails; specs; the store in any order; harnesses, verdicts and calls that models write.
+# Edits, answers and messages of jails; specs; the store and runs in any order; harnesses, verdicts and calls that models write.
 FILES = (
     "tests/test_any_words.py",
     "tests/store/test_any_order.py",
+    "tests/runtime/test_any_order.py",
     "tests/spec/test_fuzz.py",
     "tests/spec/test_reader_properties.py",
     "tests/parts/edits/test_search_replace_properties.py",

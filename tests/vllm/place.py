@@ -27,7 +27,7 @@ family: {kind: reasoning_gym, name: products}
 splits: {feedback: 4, scoring: same_as_feedback, evaluation: 4}
 harness: harnesses/mini.py
 rounds: 1
-proposals: 2
+proposals: 8
 report: {prompt: report/mini, failures: 1, history: 0, show_gold: false, show_traces: false}
 solver: {sampling: {max_tokens: 24}}
 proposer: {prompt: proposer/mini, sampling: {temperature: 1.0, max_tokens: 96}}

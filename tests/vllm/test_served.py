@@ -70,8 +70,8 @@ def test_a_server_that_hbench_starts_answers_and_adapters_of_the_mini_study_are_
     assert engine["engine"].startswith("vllm 0.")
     said = here.sql("select distinct l.arm, c.response_digest as said from candidates c join run_steps r using (step_key) "
                     "join plan_labels l using (step_id) order by all")  # fmt: skip
-    arms = [{row["said"] for row in said if row["arm"] == arm} for arm in ("untrained", "sft", "rl")]
-    assert all(arms) and len(set.union(*arms)) == sum(map(len, arms)), "every adapter is another model"
+    untrained, sft, rl = ({row["said"] for row in said if row["arm"] == arm} for arm in ("untrained", "sft", "rl"))
+    assert untrained and sft and rl and not untrained & (sft | rl) and sft != rl, "every adapter is another model"
     assert (here.folder / "results/servers/smollm2_135m.log").read_text().count("Loaded new LoRA adapter") == 2
 
 
