@@ -14,6 +14,7 @@ from tests.thorough import often
 
 pytestmark = [pytest.mark.slow, pytest.mark.attack]
 LIMITS = GradeLimits(timeout_s=1.0, memory_mb=1024)
+PATIENT = GradeLimits(60.0, 1024)  # of an answer that attacks nothing: a busy machine is no attack's success
 
 
 def answers(mark: str) -> dict[str, str]:
@@ -48,7 +49,7 @@ async def attack_all(sandbox: str, names: list[str], mark: str) -> tuple[dict, d
         block, tried = family.to_json(), answers(mark)
         found = await asyncio.gather(*(jails.grade(block, answer, question, LIMITS) for answer in tried.values()))
         verdicts |= {(name, attack): verdict for attack, verdict in zip(tried, found, strict=True)}
-        after[name] = await jails.grade(block, "plain", question, LIMITS)
+        after[name] = await jails.grade(block, "plain", question, PATIENT)
     await jails.close()
     return verdicts, after
 
@@ -62,7 +63,7 @@ def test_no_answer_gets_out_of_the_grader_of_any_family(tmp_path):
     for where, verdict in verdicts.items():
         assert isinstance(verdict, Failure) or all(0 <= grade <= 1 for grade in verdict.values()), where
         assert not isinstance(verdict, Failure) or verdict.boundary == "grader", where
-    assert all(isinstance(verdict, dict) for verdict in after.values()), after
+    assert {name: verdict for name, verdict in after.items() if not isinstance(verdict, dict)} == {}
 
 
 @pytest.mark.control
