@@ -99,13 +99,11 @@ class _Folding:
 
     def _fold_and_swap(self) -> Literal["folded", "nothing"]:
         self.steps = 0
+        with self._texts.opened(read_only=not self._texts.replacement, patience_s=_PATIENCE_S):
+            pass  # readable
         with self._main.opened(read_only=not self._main.replacement, patience_s=_PATIENCE_S) as database:
             pending = self._look(database)
-        if not pending.steps:
-            self._read_texts()
         batch = ALONE if self._main.replacement and self._texts.replacement else BATCH
-        if 0 < len(pending.steps) <= batch:
-            self._main.keep_open(_PATIENCE_S)  # to open it once more takes longer than to put in a few steps
         for start in range(0, len(pending.steps), batch):
             self._fold_steps(pending.steps[start : start + batch])
         if pending:
@@ -188,15 +186,8 @@ class _Folding:
         if stage.has("texts"):
             with self._texts.opened(read_only=False, patience_s=_PATIENCE_S) as database:
                 stage.insert(database, ["texts"])
-        elif stage.has("steps"):
-            self._read_texts()
         with self._main.opened(read_only=False, patience_s=_PATIENCE_S) as database:
             stage.insert(database, TABLES.keys() - {"texts"})
-
-    def _read_texts(self) -> None:
-        """Nothing, where they can be read: every fold finds out, also one that puts none in. Raises Held and Broken."""
-        with self._texts.opened(read_only=not self._texts.replacement, patience_s=_PATIENCE_S):
-            pass
 
     def _get_round(self, file: DatabaseFile) -> bool:
         """Works on a copy of a file that others hold, when one is due."""

@@ -40,7 +40,7 @@ class DatabaseFile:
 
     def __init__(self, path: Path):
         self.path, self.replacement = path, False
-        self._kept: Any = None  # opening it again and again would only cost time
+        self._kept: Any = None  # a replacement is ours alone: opening it again and again would only cost time
         self._new = path.with_name(path.name + ".new")
 
     @property
@@ -67,9 +67,9 @@ class DatabaseFile:
             if connection is not self._kept:
                 connection.close()  # harmless twice
 
-    def keep_open(self, patience_s: float = 0.0) -> None:
-        """From now on, until it is swapped in or discarded, what we work on stays open. Raises Held and Broken as `opened`."""
-        self._kept = self._kept or connect(self, False, patience_s)
+    def keep_open(self) -> None:
+        """From now on, until it is swapped in or discarded, the replacement stays open."""
+        self._kept = self._kept or connect(self, False, 0.0)
 
     def _let_go(self) -> None:
         if self._kept is not None:
@@ -97,9 +97,9 @@ class DatabaseFile:
             leftover.unlink(missing_ok=True)
 
     def swap(self) -> None:
-        """Puts the replacement, whole and closed, where readers find it. Lets go of a file that has none."""
+        """Puts the replacement, whole and closed, where readers find it."""
         if not self.replacement:
-            return self._let_go()
+            return
         with self.opened(read_only=False) as connection:
             connection.execute("checkpoint")
         self._let_go()
