@@ -80,7 +80,7 @@ unit: install
 
 # What could silently falsify a number, tried more often than `make test` tries it: faults, attacks, and claims checked by
 # other means. Each ends in a line that counts.
-SUITE = HBENCH_THOROUGH=1 $(TESTS) -m
+SUITE = HBENCH_THOROUGH=1 $(TESTS) -rs -m
 
 fault: install
 	$(SUITE) fault
