@@ -82,5 +82,9 @@ def _put_rows(file: Path, rows: Rows) -> None:
         return
     file.parent.mkdir(parents=True, exist_ok=True)
     fresh = file.with_name(f".{file.name}.{os.getpid()}.{time.monotonic_ns()}")
-    fresh.write_text(text)
-    os.replace(fresh, file)
+    try:
+        fresh.write_text(text)
+        os.replace(fresh, file)
+    except OSError:  # a full disk: what is half written would take the room of the next try
+        fresh.unlink(missing_ok=True)
+        raise

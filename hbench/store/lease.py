@@ -93,8 +93,12 @@ class Watch:
             if read_holder(self.file) != holder or not self.file.exists():
                 return holder  # somebody was quicker
             fresh = self.file.with_name(f"{self.file.name}.{lease.holder.token}")
-            fresh.write_text(json.dumps(asdict(lease.holder)))
-            os.replace(fresh, self.file)
+            try:
+                fresh.write_text(json.dumps(asdict(lease.holder)))
+                os.replace(fresh, self.file)
+            except OSError:  # a full disk
+                fresh.unlink(missing_ok=True)
+                raise
         _HEART.keep(lease)
         return lease
 

@@ -75,6 +75,17 @@ def test_a_lease_that_finds_no_room_keeps_nobody_waiting(tmp_path):
     assert isinstance(Watch(file).try_take(), Lease)
 
 
+def test_a_plan_that_finds_no_room_leaves_nothing_behind(tmp_path):
+    # What was half written stayed, and each try took the room that had been made for it.
+    store, cells = Store(tmp_path), {"exhibit_cells": [{"exhibit": "e", "row": "r" * 20_000, "column": "c"}]}
+    for _ in range(3):
+        with room(1_000), pytest.raises(OSError):
+            store.put_exhibit("e", cells)
+    assert os.listdir(tmp_path / "exhibits") == []
+    store.put_exhibit("e", cells)
+    assert os.listdir(tmp_path / "exhibits") == ["e.cells.json"]
+
+
 def test_a_lease_is_given_back_where_no_file_can_be_made(tmp_path):
     """Dropping it wants a file of its own: without one, the lease stayed with a process that had forgotten it."""
     (tmp_path / ".takeover").mkdir()
