@@ -24,7 +24,7 @@ def own_mounts() -> list[str]:
     return OWN_MOUNTS
 
 
-LIMITS = {"size": often(1 << 16, 1 << 14), "nr_inodes": often(40, 10)}
+LIMITS = {"size": often(1 << 16, 1 << 15), "nr_inodes": often(40, 10)}
 
 
 @pytest.mark.parametrize(("limit", "more"), LIMITS.items(), ids=["size", "files"])
