@@ -11,7 +11,7 @@ from hbench.store.journal import RunJournal
 from hbench.store.lease import Holder, Lease, Watch
 from hbench.store.part import StepRecord, UnfinishedPart
 from hbench.store.reading import read_artifact
-from hbench.store.rows import Rows, admit
+from hbench.store.rows import Rows, admit, put_whole
 from hbench.store.tables import SCHEMA
 
 __all__ = ["Store", "StepRecord", "UnfinishedPart", "RunJournal"]
@@ -81,10 +81,4 @@ def _put_rows(file: Path, rows: Rows) -> None:
     if file.exists() and file.read_text() == text:
         return
     file.parent.mkdir(parents=True, exist_ok=True)
-    fresh = file.with_name(f".{file.name}.{os.getpid()}.{time.monotonic_ns()}")
-    try:
-        fresh.write_text(text)
-        os.replace(fresh, file)
-    except OSError:  # a full disk: what is half written would take the room of the next try
-        fresh.unlink(missing_ok=True)
-        raise
+    put_whole(file, text, file.with_name(f".{file.name}.{os.getpid()}.{time.monotonic_ns()}"))

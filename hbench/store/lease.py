@@ -20,6 +20,7 @@ from pathlib import Path
 
 from hbench.core.failure import StepError
 from hbench.core.living import lives, started, this_machine
+from hbench.store.rows import put_whole
 
 HEARTBEAT_S = 10.0
 STALE_S = 60.0
@@ -93,12 +94,7 @@ class Watch:
             if read_holder(self.file) != holder or not self.file.exists():
                 return holder  # somebody was quicker
             fresh = self.file.with_name(f"{self.file.name}.{lease.holder.token}")
-            try:
-                fresh.write_text(json.dumps(asdict(lease.holder)))
-                os.replace(fresh, self.file)
-            except OSError:  # a full disk
-                fresh.unlink(missing_ok=True)
-                raise
+            put_whole(self.file, json.dumps(asdict(lease.holder)), fresh)
         _HEART.keep(lease)
         return lease
 

@@ -86,6 +86,16 @@ def append_line(file: Path, handle: int, line: bytes) -> None:
         raise
 
 
+def put_whole(file: Path, text: str, fresh: Path) -> None:
+    """`file` holds `text`, or what it held before. fresh: where it is written first, beside it; gone in either case."""
+    try:
+        fresh.write_text(text)
+        os.replace(fresh, file)
+    except OSError:  # a full disk: what is half written would take the room of the next try
+        fresh.unlink(missing_ok=True)
+        raise
+
+
 def cut_torn_line(file: Path) -> None:
     """Leaves only whole lines in `file`.
 
