@@ -26,7 +26,7 @@ from hbench.store.tables import TABLES
 MAIN, TEXTS = "hbench.duckdb", "texts.duckdb"
 BATCH = 500  # steps a transaction: readers wait for one at most
 ALONE = 4000  # the same in files that nobody reads yet: rows by the hundred thousand go past the journal, at 2/3 of the time
-COPY_EVERY_S, COPY_SHARE = 30.0, 20.0  # a copy costs the whole file: at most one every max(30 s, 20 x the last one)
+COPY_EVERY_S, COPY_SHARE = 3.0, 20.0  # a copy costs the whole file: at most one every max(3 s, 20 x the last one)
 _PATIENCE_S = 0.3  # most readers are gone by then
 
 

@@ -44,6 +44,21 @@ def test_on_disk_a_command_that_fills_it_is_ended(folder):
     assert ran.code not in (0, None) and "no space left" in ran.output and after.output == "fine\n"
 
 
+def test_on_disk_what_a_command_left_is_not_the_doing_of_the_next():
+    """A quick command that left too much was never looked at, and the next one, which added nothing, was ended for it."""
+    spoil, wait = "cd $CALLS; seq 5000 | xargs touch", "sleep 1.5; echo fine"
+    _, after = shell("landlock", spoil, wait, disk_mb=8, timeout_s=20.0, commands=("agent",), called=echo)
+    assert after.output == "fine\n" and after.code == 0
+
+
+def test_on_disk_files_without_number_do_not_hide_what_else_fills_it():
+    """Counting ends among them, and nothing beyond is seen to grow: whoever runs then is ended."""
+    hide = "cd $CALLS; seq 4500 | xargs touch"
+    fill = "cd $HOME; i=0; while true; do head -c 1M /dev/zero > f$i; i=$((i+1)); sleep .05; done"
+    *_, ran = shell("landlock", hide, hide, fill, fill, disk_mb=8, timeout_s=20.0, commands=("agent",), called=echo)
+    assert ran.code not in (0, None) and "no space left" in ran.output
+
+
 @CONFINED_ONLY
 @pytest.mark.parametrize("flood", ["yes", "yes >&2", "cat /dev/zero", "while true; do echo xxxxxxxxxxxxxxxxxxxxxxxxxxx; done"])
 def test_huge_output_is_held_to_its_size(sandbox, flood):

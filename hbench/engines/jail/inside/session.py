@@ -19,6 +19,7 @@ from .tree import exit_code
 CHANNEL = 3
 MOST_OUTPUT = 64 << 20  # bytes of one command; then its pipe is closed, as `head` does
 MOST_FILES = 4096
+MOST_COUNTED = 2 * MOST_FILES  # beyond, what lies there is not known, and nothing may go on
 _READ = 1 << 18
 
 
@@ -109,6 +110,8 @@ class Session:
         except OSError as failed:
             wire.send(CHANNEL, {"ended": True, "command": command.number, "broken": str(failed)})
             return
+        if self.place.root and not self.commands:
+            self.size, self.count = self._used()  # what commands before it left is not its doing
         command.pid, command.output, command.trouble, command.code = started
         self.commands[command.number] = command
         self._watch(command.output, lambda _: self._read(command))
@@ -196,13 +199,16 @@ class Session:
         """On disk, where no mount does it: once a second, what fills more than it may, and goes on filling, is ended."""
         if time.monotonic() < self.looked + 1:
             return
-        size, count = files.used([self.place.workspace, self.place.tmp, self.place.calls], 2 * MOST_FILES)
+        size, count = self._used()
         over = size > self.order["disk_mb"] << 20 or count > MOST_FILES
-        if over and (size > self.size or count > self.count):
+        if over and (size > self.size or count > self.count or count > MOST_COUNTED):
             for command in self.commands.values():
                 command.said.add(b"\nstopped: no space left on device\n")
                 shell.end(command.pid)
         self.looked, self.size, self.count = time.monotonic(), size, count
+
+    def _used(self) -> tuple[int, int]:
+        return files.used([self.place.workspace, self.place.tmp, self.place.calls], MOST_COUNTED)
 
     def _reap(self) -> None:
         """What has ended: a command with all that is left of it, or a stray of one (see kernel.adopt_orphans)."""
