@@ -13,7 +13,8 @@ from collections.abc import Iterator
 
 from tests.where import REPO
 
-# Edits, answers and messages of jails; specs; the store and runs in any order; harnesses, verdicts and calls that models write.
+# Edits, answers and messages of jails; specs; the store and runs in any order; harnesses, verdicts and calls that models write;
+# workbooks and molecules that students leave.
 FILES = (
     "tests/test_any_words.py",
     "tests/store/test_any_order.py",
@@ -25,6 +26,8 @@ FILES = (
     "tests/parts/calls/test_calls.py",
     "tests/store/test_rows.py",
     "tests/core",
+    "tests/parts/domains/test_any_workbook.py",
+    "tests/parts/domains/test_any_molecule.py",
 )
 PYTEST = (sys.executable, "-m", "pytest", "-q", "-m", "not long", "--hypothesis-show-statistics")
 COUNTED = re.compile(r"(\d+) passing")

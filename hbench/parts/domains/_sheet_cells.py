@@ -75,7 +75,7 @@ def plain(value: Any) -> float | str | None:
     if value is None or value == "":
         return None
     if isinstance(value, (bool, int, float)):
-        return float(value) if math.isfinite(value) else str(value)
+        return _number(value)
     if isinstance(value, datetime.datetime):
         return float(round((value - _DAY_ZERO) / datetime.timedelta(days=1)))
     if isinstance(value, datetime.date):
@@ -87,12 +87,13 @@ def plain(value: Any) -> float | str | None:
     return _number(str(value))
 
 
-def _number(text: str) -> float | str:
+def _number(value: str | float) -> float | str:
+    """A float where it is one; else its text, also of what is too large for any."""
     try:
-        number = float(text)
-    except ValueError:
-        return text
-    return number if math.isfinite(number) else text
+        number = float(value)
+    except (ValueError, OverflowError):
+        return str(value)
+    return number if math.isfinite(number) else str(value)
 
 
 def compare(wanted: Mapping[str, Json], found: Mapping[str, Json]) -> Literal["same", "differs", "unknown"]:
@@ -138,6 +139,9 @@ def _formula(cell: Any, formulas: Any, spread: Mapping[Place, str]) -> str | Non
 
 
 def _text(formula: Any) -> str:
+    """Of a data table, which has none: what it varies."""
+    if hasattr(formula, "r1"):
+        return f"=TABLE({formula.r1 or ''},{formula.r2 or ''})"
     return str(getattr(formula, "text", None) or formula)
 
 

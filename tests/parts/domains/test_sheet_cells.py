@@ -25,7 +25,7 @@ from tests.where import cases
 @pytest.mark.parametrize(
     ("value", "compared"),
     [
-        (3, 3.0), (2.675, 2.675), (True, 1.0), ("12.5", 12.5), (" 7 ", 7.0), ("1e3", 1000.0),
+        (3, 3.0), (10**400, f"1{'0' * 400}"), (2.675, 2.675), (True, 1.0), ("12.5", 12.5), (" 7 ", 7.0), ("1e3", 1000.0),
         ("", None), (None, None), ("nan", "nan"), ("inf", "inf"), ("abc ", "abc "), ("#N/A", "#N/A"), ("1,5", "1,5"),
         (dt.datetime(2024, 1, 2), 45293.0), (dt.datetime(2024, 1, 2, 11), 45293.0), (dt.datetime(2024, 1, 2, 13), 45294.0),
         (dt.date(2024, 1, 2), 45293.0), (dt.time(9, 5, 59), "09:05"), (dt.timedelta(hours=25, minutes=30), "25:30"),
@@ -168,6 +168,18 @@ def test_an_array_formula_over_nothing_that_can_be_read_is_refused(ref):
     """It was a crash of the grader, and the other cases of its task were lost with it."""
     with pytest.raises(Unreadable, match="a formula fills"):
         cells(written(f'<row r="2"><c r="D2"><f t="array" ref="{ref}">A1</f></c></row>'))
+
+
+@pytest.mark.attack
+def test_a_number_beyond_all_floats_is_a_text():
+    """It was a crash of the grader; eight such workbooks in a row were an error of the step."""
+    assert cells(written(f'<row r="1"><c r="A1"><v>{"9" * 400}</v></c><c r="B1"><v>2</v></c></row>')) == {"A1": "9" * 400, "B1": 2.0}
+
+
+def test_a_formula_of_a_data_table_reads_the_same_every_time():
+    """It was told by its place in memory: with one among the right cells, each reading cut another question."""
+    book = written('<row r="1"><c r="A1"><f t="dataTable" ref="A1:A2" r1="C1"/></c><c r="B1"><v>2</v></c></row>')
+    assert cells(book) == {"A1": {"formula": "=TABLE(C1,)"}, "B1": 2.0}
 
 
 def lying(size: int) -> bytes:
