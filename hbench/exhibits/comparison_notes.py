@@ -26,6 +26,7 @@ def notes(
     yield _method(paired, whole)
     if whole.difference.n < LEAST:
         yield from _few(whole)
+        yield from _finer(paired, whole)
     if whole.difference.n > 1 and whole.difference.low is None and whole.p is not None:
         yield f"No interval: the difference is the same in all {MANY[whole.unit]}."
     if families:
@@ -67,6 +68,15 @@ def _few(whole: "Difference") -> Iterator[str]:
         return
     least = f"{counted(n, whole.unit)} allow no p below {2 / 2**n:.3g}, however clear the difference"
     yield f"{least}; the interval takes them for normal." if whole.difference.low is not None else f"{least}."
+
+
+def _finer(paired: Paired, whole: "Difference") -> Iterator[str]:
+    """What else may be asked where there are few clusters: whether the sides differ on the questions of these alone."""
+    unit = "scenario" if paired.scenarios & set(paired.families) else "question"
+    asked = {(question.family, question.id) for question in paired.questions}
+    if whole.unit in ("family", "chain", "seed") and len(asked) > whole.difference.n:
+        these = counted(whole.difference.n, whole.unit)
+        yield f"--unit {unit} asks about {'this' if whole.difference.n == 1 else 'these'} {these} alone, over {counted(len(asked), unit)}."
 
 
 def _adapted(side: ArmScores) -> bool:

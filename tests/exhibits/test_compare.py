@@ -48,6 +48,16 @@ def test_an_arm_stands_against_another_of_its_spec(folder):
     assert "No interval: the difference is the same in all families." in made.notes
 
 
+def test_few_families_say_that_questions_may_be_asked_about(folder):
+    """Two families gave an interval of [-6, +7], and nothing told of --unit question."""
+    put_arms(folder, load("mine"), seed=1, independent=6)
+    made = compare(folder, "mine:independent", ":seed")
+    assert made.whole.difference.n == 2
+    assert "--unit question asks about these 2 families alone, over 16 questions." in made.notes
+    asked = compare(folder, "mine:independent", ":seed", Options(unit="question"))
+    assert asked.whole.difference.n == 16 and not any("--unit" in note for note in asked.notes)
+
+
 def test_what_was_selected_may_be_compared(folder):
     put(folder, study(load("mine")))
     assert compare(folder, "mine:independent", ":seed", Options(selected=True)).whole.ours == 1.0
