@@ -12,6 +12,8 @@ from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
+from hbench.parts.given import check_given
+
 PACKAGE = Path(__file__).parent
 SORTS = ("families", "domains", "calls", "edits", "rewards", "selections", "races", "filters", "detectors")
 
@@ -79,12 +81,18 @@ def _entries() -> tuple[Any, ...]:
 
 @cache
 def find(sort: str, kind: str) -> type[Part]:
-    """The class behind `kind`: file kind.py, class Kind in CamelCase. Raises KeyError for an unknown kind."""
+    """The class behind `kind`: file kind.py, class Kind in CamelCase. Raises KeyError for an unknown kind.
+
+    What one that is not hbench's gives is checked: see given.py.
+    """
     where = kinds(sort)[kind]
-    if not isinstance(where, Path):
-        return where.load()
-    module = _import_file(sort, kind, where)
-    return getattr(module, "".join(word.title() for word in kind.split("_")))
+    part = _in_file(sort, kind, where) if isinstance(where, Path) else where.load()
+    check_given(sort, part)
+    return part
+
+
+def _in_file(sort: str, kind: str, file: Path) -> type[Part]:
+    return getattr(_import_file(sort, kind, file), "".join(word.title() for word in kind.split("_")))
 
 
 def _import_file(sort: str, kind: str, file: Path) -> Any:
