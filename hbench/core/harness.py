@@ -64,6 +64,8 @@ def tidy_source(text: str) -> str:
     """
     lines = text.replace("\r\n", "\n").replace("\r", "\n")
     stripped = "\n".join(line.rstrip(" \t") for line in lines.split("\n")).rstrip("\n") + "\n"
+    if stripped == lines:
+        return lines
     try:
         same = ast.dump(parse(lines)) == ast.dump(parse(stripped))
     except (SyntaxError, ValueError, RecursionError, MemoryError):

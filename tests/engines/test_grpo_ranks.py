@@ -72,6 +72,7 @@ def in_two(folder: Path, model: Path, score) -> list:
     return [json.loads((folder / f"said-{rank}.json").read_text()) for rank in (0, 1)]
 
 
+@pytest.mark.long
 def test_two_processes_draw_and_learn_what_one_does(tmp_path):
     model = tmp_path / "model"
     (tmp_path / "one").mkdir()

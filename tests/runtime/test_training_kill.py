@@ -47,6 +47,7 @@ def the_rank(driver) -> int:
     return child.pid
 
 
+@pytest.mark.long
 def test_after_kills_of_driver_and_rank_the_weights_are_those_of_a_training_left_alone(alone, tmp_path, tried):
     """Trainer, optimizer, schedule and the state of chance come back: else weights or losses would differ."""
     print(f"\nkill seed {SEED}")

@@ -85,6 +85,7 @@ def test_an_open_reader_keeps_the_old_and_others_get_the_new(store, way):
 
 @pytest.mark.slow
 def test_copies_are_not_made_too_often(store, monkeypatch):
+    monkeypatch.setattr(database, "COPY_EVERY_S", 600.0)
     with Holder(store.folder):
         put(store, "second", rollouts([1.0]))
         assert fold(store.folder).how == "folded"
@@ -171,19 +172,19 @@ def test_readers_see_the_old_or_the_new_and_never_an_error(store, monkeypatch):
 import sys, time
 from hbench.store.query import query
 last = 0
-while last < 32:
+while last < 20:
     now = query(sys.argv[1], "select count(*) from rollouts").rows[0][0]
     assert now >= last and now % 2 == 0, (last, now)
     last = now
     time.sleep(float(sys.argv[2]))
 """
     readers = [subprocess.Popen([sys.executable, "-c", code, str(store.folder), p]) for p in ("0.01", "0.05", "0.2")]
-    for i in range(15):
+    for i in range(9):
         put(store, str(i), rollouts([1.0, 0.0]))
-        if i % 5 == 2:
+        if i % 4 == 2:
             with Holder(store.folder):
                 fold(store.folder, wait_s=10)
-        elif i % 5 == 4:
+        elif i % 4 == 3:
             rebuild(store.folder)
         else:
             fold(store.folder, wait_s=10)

@@ -33,7 +33,7 @@ def elided_line(text: str, parent: str, tree: ast.Module | None) -> int | None:
     known = {line.strip() for line in source_lines(parent)}
     comments = _loose_comments(text) if tree is None else _comments(text)
     found = [n for n, comment in comments if comment not in known and _COMMENT.fullmatch(comment[:200])]
-    return min(found + (_new_dots(tree, parent) if tree else []), default=None)
+    return min(found + (_new_dots(tree, parent) if tree and "..." in text else []), default=None)
 
 
 def _comments(text: str) -> list[tuple[int, str]]:
