@@ -53,7 +53,9 @@ def _to_run(named: str, results: Path) -> Iterator[str]:
     yield f"{named} ({many}, arms {', '.join(points[0].arms)}; {states['cached']} of {states.total()} steps are there)"
     yield f"  models: {', '.join(_weights(points)) or 'none'}"
     yield from (f"  hbench {command} {named}" for command in ("plan", "run"))
-    yield from (f"  at most {c.calls:,} calls of the {r}, {c.tokens:,} completion tokens" for r, c in most.items())
+    for role, cost in most.items():
+        most = f"at most {cost.calls:,} calls of the {role}, {cost.tokens:,} completion tokens"
+        yield f"  calls of the {role} {cost.told()}" if cost.unknown else f"  {most}"
 
 
 def _weights(points: Sequence[Any]) -> list[str]:

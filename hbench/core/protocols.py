@@ -111,7 +111,7 @@ class Services(Protocol):
     def benchmark(self, job: BenchmarkJob) -> Benchmarked:
         """lm-eval's scores of a model, in a process of its own, which asks again only what had no answer before a kill.
 
-        Raises StepError.
+        Each request is paid for by the step before it is put. Raises StepError.
         """
         ...
 

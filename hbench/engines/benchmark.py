@@ -10,13 +10,17 @@ from hbench.core.benchmark import Benchmarked, BenchmarkJob
 from hbench.core.digest import Json
 from hbench.core.failure import HbenchError
 from hbench.core.model import ModelRef
+from hbench.engines.benchmark_models import at_server, weights_here
 
 BOOTSTRAP = 1000  # resamplings behind the standard error of a score that is no mean
 MOST_IN_FLIGHT = 32
+A_PIECE = 8  # requests to a server are put so many times as many together as may be in flight: waiting for the last costs little
 
 
 def open_model(model: ModelRef, reach: Json, chat: bool) -> Any:
     """lm-eval's model: weights in this process, with what was trained laid on them, or a server. Raises HbenchError.
+
+    It tells what tokens its calls took: see benchmark_models.
 
     A server is asked for completions and their log-probabilities; under `chat` for chats, which have none.
     """
@@ -24,17 +28,10 @@ def open_model(model: ModelRef, reach: Json, chat: bool) -> Any:
         return _served(model, reach, chat)
     from hbench.engines.local_model import load
 
-    local = load(model.identity, reach.get("threads") or 1, model.files)
-    from lm_eval.models.huggingface import HFLM
-
-    return HFLM(
-        pretrained=local.model, tokenizer=local.tokenizer, max_length=local.context, batch_size=reach.get("batch") or 16
-    )
+    return weights_here(load(model.identity, reach.get("threads") or 1, model.files), reach.get("batch") or 16)
 
 
 def _served(model: ModelRef, reach: Json, chat: bool) -> Any:
-    from lm_eval.models.openai_completions import LocalChatCompletion, LocalCompletionsAPI
-
     from hbench.engines.open_lm import open_lm
 
     async def there() -> Any:
@@ -46,20 +43,20 @@ def _served(model: ModelRef, reach: Json, chat: bool) -> Any:
             await lm.close()
 
     found = asyncio.run(there())
-    path, made = ("/chat/completions", LocalChatCompletion) if chat else ("/completions", LocalCompletionsAPI)
-    weights = model.identity["weights"]
-    return made(
-        base_url=found.base_url + path,
-        model=found.model,
-        tokenizer=None if chat else _tokenizer(weights),
-        tokenizer_backend=None if chat else "huggingface",
-        num_concurrent=min(found.max_in_flight, MOST_IN_FLIGHT),
-        max_retries=found.retries + 1,
-        timeout=found.timeout_s,
-        header={"Authorization": f"Bearer {found.key}"} if found.key else None,
-        revision=model.identity.get("revision") or "main",
-        max_length=model.identity.get("context") or 2048,
-    )
+    weights, in_flight = model.identity["weights"], min(found.max_in_flight, MOST_IN_FLIGHT)
+    arguments = {
+        "base_url": found.base_url + ("/chat/completions" if chat else "/completions"),
+        "model": found.model,
+        "tokenizer": None if chat else _tokenizer(weights),
+        "tokenizer_backend": None if chat else "huggingface",
+        "num_concurrent": in_flight,
+        "max_retries": found.retries + 1,
+        "timeout": found.timeout_s,
+        "header": {"Authorization": f"Bearer {found.key}"} if found.key else None,
+        "revision": model.identity.get("revision") or "main",
+        "max_length": model.identity.get("context") or 2048,
+    }
+    return at_server(chat, in_flight * A_PIECE, arguments)
 
 
 def _tokenizer(weights: str) -> str:
@@ -78,9 +75,10 @@ def evaluate(lm: Any, loaded: Mapping[str, Any], job: BenchmarkJob, cache: Path)
     from lm_eval.evaluator import evaluate as run
 
     _set_up(loaded["tasks"].values(), job)
+    cached = CachingLM(lm, str(cache))
     try:
         made = run(
-            lm=CachingLM(lm, str(cache)),
+            lm=cached,
             task_dict=loaded,
             limit=job.limit,
             bootstrap_iters=BOOTSTRAP,
@@ -90,6 +88,8 @@ def evaluate(lm: Any, loaded: Mapping[str, Any], job: BenchmarkJob, cache: Path)
         )
     except (ValueError, NotImplementedError, OSError) as wrong:  # a task and a model that do not go together; a lost server
         raise HbenchError(f"lm-eval: {str(wrong).splitlines()[0]}") from wrong
+    finally:
+        cached.dbdict.close()  # what was paid for is there when the process ends
     documents = {name: count["effective"] for name, count in made["n-samples"].items()}
     return Benchmarked(_rows({**made["results"], **made.get("groups", {})}), documents, _empty(loaded["tasks"].values()))
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from hbench.core.bank import MOST_COMPONENTS
+from hbench.parts.families._lm_eval_requests import most_requests
 from hbench.parts.part import build
 from hbench.plan.step import Port, Step
 from hbench.steps._evolve_traces import MOST_TRACES
@@ -13,17 +14,25 @@ from hbench.steps._well_formed import TRIES
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """The most that a step may ask of a model. tokens: completion tokens."""
+    """The most that a step may ask of a model. tokens: completion tokens. unknown: why there is no such bound; "": there is."""
 
     calls: int = 0
     tokens: int = 0
+    unknown: str = ""
 
     def __add__(self, other: "Bound") -> "Bound":
-        return Bound(self.calls + other.calls, self.tokens + other.tokens)
+        return Bound(self.calls + other.calls, self.tokens + other.tokens, self.unknown or other.unknown)
+
+    def told(self) -> str:
+        """For people: the bound, or that there is none."""
+        if self.unknown:
+            return f"not bounded ({self.unknown})"
+        return f"{self.calls:>12,} calls {self.tokens:>16,} completion tokens"
 
 
 def bounds(step: Step) -> dict[str, Bound]:
-    """Role asked -> upper bound of one step; {} for one that asks no model. What a trainer samples counts as proposer."""
+    """Role asked -> upper bound of one step; {} for one that asks no model. What a trainer samples counts as proposer, what
+    lm-eval asks of whatever model as benchmark."""
     params = step.params
     if step.kind == "evaluate":
         return {"solver": _runs(params, question_count(step) * params["repeats"])}
@@ -51,7 +60,15 @@ def bounds(step: Step) -> dict[str, Bound]:
         bank = _source(step, "bank")
         components = len(bank.params["files"]) if bank.kind == "harness" else MOST_COMPONENTS
         return {"writer": _calls(components * TRIES, params["writer"])}
+    if step.kind == "benchmark":
+        asked = params["benchmark"]
+        return {"benchmark": sum((_benchmarked(name, asked["limit"]) for name in asked["tasks"]), Bound())}
     return {}
+
+
+def _benchmarked(name: str, limit: int | None) -> Bound:
+    most = most_requests(name, limit)
+    return Bound(unknown=most) if isinstance(most, str) else Bound(*most)
 
 
 def _acted(step: Step) -> dict[str, Bound]:

@@ -41,7 +41,7 @@ class Prices:
 
     def most(self, arm: str, step: Step, asked: Mapping[str, Bound]) -> dict[str, Money]:
         """Role -> what the calls of one step may cost. asked: its bounds."""
-        return {role: self._most(arm, "" if (step.kind, role) in DRAWN_HERE else role, bound) for role, bound in asked.items()}
+        return {role: self._most(arm, _payer(step, role), bound) for role, bound in asked.items()}
 
     def _most(self, arm: str, role: str, bound: Bound) -> Money:
         if (arm, role) not in self._of:
@@ -49,6 +49,13 @@ class Prices:
         price, context = self._of[arm, role]
         prompts = 0 if context is None else bound.calls * context
         return Money(price.of(prompts, bound.tokens), context is not None or not price.prompt or not bound.calls)
+
+
+def _payer(step: Step, role: str) -> str:
+    """The role whose model is paid for, "" for none."""
+    if step.kind == "benchmark":
+        return step.params["model"]["role"]
+    return "" if (step.kind, role) in DRAWN_HERE else role
 
 
 def told_budget(budget: Any) -> list[str]:

@@ -122,5 +122,5 @@ def _bound_lines(plan: Plan, states: Mapping[str, str]) -> list[str]:
 
 
 def _bound_line(arm: str, role: str, bound: Bound, cost: Money | None) -> str:
-    told = "" if cost is None else f"   cost {cost}"
-    return f"  {arm:<16} {role:<10} {bound.calls:>12,} calls {bound.tokens:>16,} completion tokens{told}"
+    told = "" if cost is None or bound.unknown else f"   cost {cost}"
+    return f"  {arm:<16} {role:<10} {bound.told()}{told}"

@@ -11,6 +11,8 @@ from hbench.core.failure import OutOfBudget
 from hbench.core.message import LMError, Reply, Request
 from hbench.core.model import ModelRef
 
+Held = tuple[int, float]  # tokens and money that a call under way may come to
+
 
 class Budget:
     """The accounts of a run, its own and its arms', and the purses of the steps under way. Calls are paid on one event loop.
@@ -111,7 +113,7 @@ class Purse:
 
     async def hold(self, tokens: int, cost: float) -> str:
         """Waits while calls under way may leave enough. "" when this one may go, else why not."""
-        while self.limited and (why := self._lacks(tokens, cost)):
+        while self.limited and (why := self.lacks(tokens, cost)):
             if self.late() or not self._may_come(tokens, cost):
                 self.refused = self.refused or why
                 return why
@@ -126,7 +128,8 @@ class Purse:
             account.settle(tokens, cost)
         self._budget.wake()
 
-    def _lacks(self, tokens: int, cost: float) -> str:
+    def lacks(self, tokens: int, cost: float) -> str:
+        """Why a call that may come to so much cannot be put now; "" where it can."""
         return self._budget.run.lacks(tokens, cost) or _all_say([account.lacks(tokens, cost) for account in self._arms])
 
     def _may_come(self, tokens: int, cost: float) -> bool:
@@ -149,22 +152,46 @@ class Payer:
 
     async def pay(self, request: Request, ask: Callable[[Request], Awaitable[Reply | LMError]]) -> Reply | LMError:
         """What `ask` gives, paid for; an LMError where nobody may."""
-        most = at_most(request) if self._purse.limited else (0, 0)
-        held = sum(most), self._price.of(*most)
+        held = self._held(at_most(request) if self._purse.limited else (0, 0))
         if why := await self._purse.hold(*held):
             return LMError(REFUSED, why)
-        started, used, cost = time.perf_counter(), (0, 0), 0.0
+        started, used = time.perf_counter(), (0, 0)
         try:
             reply = await ask(request)
             if isinstance(reply, Reply):
                 used = reply.prompt_tokens, reply.completion_tokens
-                cost = self._price.of(*used)
             elif reply.kind == REFUSED:  # by another process, which pays for this one's
                 self._purse.refused = reply.message
             return reply
         finally:
-            self._purse.settle(sum(used) - held[0], cost - held[1])
-            self._note(used, cost, time.perf_counter() - started)
+            self.settle([held], used, time.perf_counter() - started)
+
+    async def hold(self, calls: Sequence[tuple[int, int]]) -> tuple[list[Held], str]:
+        """For the first of these calls, as many as may be put now; where not even one may, why. The caller settles them.
+
+        calls: prompt and completion tokens that each may take. Calls under way are waited for only to put the first.
+        """
+        held: list[Held] = []
+        for most in calls:
+            one = self._held(most if self._purse.limited else (0, 0))
+            if held and self._purse.lacks(*one):
+                break
+            if why := await self._purse.hold(*one):
+                return [], why
+            held.append(one)
+        return held, ""
+
+    def settle(self, held: Sequence[Held], used: tuple[int, int], seconds: float) -> None:
+        """These calls have ended. used: prompt and completion tokens of all together. seconds: waited for them."""
+        cost = self._price.of(*used)
+        taken = sum(used), cost
+        for tokens, most in held:
+            self._purse.settle(taken[0] - tokens, taken[1] - most)
+            taken = 0, 0.0
+        self._note(len(held), used, cost, seconds)
+
+    def _held(self, most: tuple[int, int]) -> Held:
+        return sum(most), self._price.of(*most)
 
     def reused(self, reply: Reply) -> Reply:
         """The same reply, which costs nothing."""
@@ -172,9 +199,9 @@ class Payer:
         self._spent.reused_tokens += reply.prompt_tokens + reply.completion_tokens
         return reply
 
-    def _note(self, used: tuple[int, int], cost: float, seconds: float) -> None:
+    def _note(self, calls: int, used: tuple[int, int], cost: float, seconds: float) -> None:
         spent = self._spent
-        spent.calls += 1
+        spent.calls += calls
         spent.prompt_tokens += used[0]
         spent.completion_tokens += used[1]
         spent.cost += cost

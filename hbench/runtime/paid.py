@@ -8,7 +8,7 @@ from hbench.core.failure import StepError
 from hbench.core.model import ModelRef
 from hbench.core.protocols import LM
 from hbench.core.question import Question
-from hbench.runtime.budget import Purse
+from hbench.runtime.budget import Payer, Purse
 
 
 class Paid:
@@ -22,9 +22,13 @@ class Paid:
 
     def lm(self, model: ModelRef, role: str = "") -> LM:
         """The model; its calls are paid for by the step. role: who asks; the model's where ""."""
+        return self._run.lm(model).paid_by(self.payer(model, role))
+
+    def payer(self, model: ModelRef, role: str = "") -> Payer:
+        """Who pays for the step's calls of the model, in that role, at this machine's price."""
         _, settings = self._run.reached(model)
         price = Price(**(settings.get("price") or {}))
-        return self._run.lm(model).paid_by(self.purse.payer(model, price, role or model.role))
+        return self.purse.payer(model, price, role or model.role)
 
 
 def as_far_as_paid(

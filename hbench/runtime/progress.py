@@ -51,6 +51,11 @@ class Progress:
         with self._lock:
             self._add_calls(1, int(reply.reused), 0 if reply.reused else reply.completion_tokens)
 
+    def asked(self, calls: int, completion_tokens: int) -> None:
+        """Calls that another process put."""
+        with self._lock:
+            self._add_calls(calls, 0, completion_tokens)
+
     def rolled(self, rollout: Rollout) -> None:
         asked = [e for e in rollout.events if e.kind == "lm"]
         with self._lock:

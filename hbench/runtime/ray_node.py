@@ -141,6 +141,10 @@ class NodeServices(RunServices):
     def paid(self, key: str) -> Paid:
         return PaidByDriver(self, key)
 
+    def paid_at(self, key: str, model: ModelRef, role: str) -> str:
+        """At the driver, which knows the model: see OnRay.start."""
+        return f"{self.session.served}/{key}/{role}/v1/pay/{model.digest}"
+
     def served_lm(self, key: str, model: ModelRef) -> LM:
         with self._lock:
             at = (key, model.role, model.digest)

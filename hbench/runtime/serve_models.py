@@ -19,6 +19,7 @@ from hbench.core.failure import HbenchError
 from hbench.core.message import LMError, Message, Reply, Request, Sampling
 from hbench.core.model import ModelRef
 from hbench.core.protocols import LM
+from hbench.runtime.pay_desk import OF, PayDesk
 
 EXACT = "hbench_request"  # in a body: the request as it is, where the chat format would bend it
 LARGEST_BODY = 2**28
@@ -30,11 +31,19 @@ class ModelServer:
     """Serves at `host`, under a path that nobody can guess. Use it on the loop on which its models are asked.
 
     lm: key of the step that pays, model name, role of who asks -> the LM, opened when it is first asked. names: all models
-    there are. Below what `start` gives, /KEY/ROLE/v1 is an OpenAI-compatible server.
+    there are. desk: where calls are paid for that are put elsewhere. Below what `start` gives, /KEY/ROLE/v1 is an
+    OpenAI-compatible server.
     """
 
-    def __init__(self, lm: Callable[[str, str, str], LM], names: Collection[str], host: str = "127.0.0.1"):
+    def __init__(
+        self,
+        lm: Callable[[str, str, str], LM],
+        names: Collection[str],
+        host: str = "127.0.0.1",
+        desk: PayDesk | None = None,
+    ):
         self._lm, self._names, self._host, self._secret = lm, names, host, secrets.token_urlsafe(24)
+        self._desk = desk
         self._runner: Any = None
 
     async def start(self) -> str:
@@ -44,6 +53,8 @@ class ModelServer:
         app = web.Application(client_max_size=LARGEST_BODY)
         app.router.add_post(f"/{self._secret}/{{key}}/{{role}}/v1/chat/completions", self._chat)
         app.router.add_get(f"/{self._secret}/{{key}}/{{role}}/v1/models", self._models)
+        if self._desk is not None:
+            app.router.add_get(f"/{self._secret}/{OF}", self._desk.serve)
         self._runner = web.AppRunner(app, access_log=None, shutdown_timeout=0.1)
         await self._runner.setup()
         await web.TCPSite(self._runner, self._host, 0, backlog=1024).start()

@@ -16,7 +16,7 @@ from hbench.core.model import ModelRef
 from hbench.core.protocols import LM, Part
 from hbench.core.question import Question
 from hbench.runtime.all_of import Todo, all_of
-from hbench.runtime.budget import Budget
+from hbench.runtime.budget import Budget, Payer
 from hbench.runtime.device import HERE, Device
 from hbench.runtime.loop import Interrupted, LoopThread
 from hbench.runtime.model_servers import ModelServers, device_user, shares
@@ -75,10 +75,10 @@ class RunServices:
         self._closed = False
         self._versions = versions()
 
-    def of(self, part: Part, label: str, key: str = "") -> "StepServices":
+    def of(self, part: Part, label: str, key: str = "no-step") -> "StepServices":
         """The services as one step sees them. A model server that has died is started again by the steps that begin later.
 
-        key: of the step, which pays for its calls.
+        key: of the step, which pays for its calls; never empty, it stands in addresses.
         """
         self.servers.forgive()
         return StepServices(self, part, label, key)
@@ -144,16 +144,32 @@ class RunServices:
 
         key: of the step that pays for what is asked there.
         """
-        from hbench.runtime.serve_models import ModelServer
-
-        def asked(key: str, name: str, role: str) -> LM:
-            return self.paid(key).lm(self._served.get(name) or self.machine.models[name][0], role)
-
         with self._lock:
             if self._served_at is None:
-                self._server = ModelServer(asked, ChainMap(self._served, self.machine.models), self.host)
+                self._server = self._model_server()
                 self._served_at = self._loop.run(self._server.start())
             return f"{self._served_at}/{key}"
+
+    def _model_server(self) -> Any:
+        from hbench.runtime.pay_desk import PayDesk
+        from hbench.runtime.serve_models import ModelServer
+
+        def known(name: str) -> ModelRef:
+            return self._served.get(name) or self.machine.models[name][0]
+
+        def asked(key: str, name: str, role: str) -> LM:
+            return self.paid(key).lm(known(name), role)
+
+        def payer(key: str, name: str, role: str) -> Payer:
+            return self.paid(key).payer(known(name), role)
+
+        names = ChainMap(self._served, self.machine.models)
+        return ModelServer(asked, names, self.host, PayDesk(payer, names, self.progress.asked))
+
+    def paid_at(self, key: str, model: ModelRef, role: str) -> str:
+        """Where a process that calls `model` by itself pays for that: see runtime/pay_desk.py. key: of the step."""
+        self.also_serve(model)
+        return f"{self.serve(key)}/{role}/v1/pay/{model.digest}"
 
     def also_serve(self, model: ModelRef) -> None:
         """Has the server answer for a model that was trained in this run, too."""

@@ -24,7 +24,7 @@ from hbench.runtime.rollouts import player
 class StepServices:
     """core.protocols.Services for one step. run: the RunServices."""
 
-    def __init__(self, run: Any, part: Part, label: str, key: str = ""):
+    def __init__(self, run: Any, part: Part, label: str, key: str = "no-step"):
         self.part, self._run, self._label, self._key = part, run, label, key
 
     def ask(self, model: ModelRef, requests: Sequence[Request]) -> list[Reply]:
@@ -117,7 +117,7 @@ class StepServices:
         from hbench.runtime.benchmarks.launch import measure
 
         model, reach = self._run.reached(job.model)
-        return measure(self._run, self.part, replace(job, model=model), reach)
+        return measure(self._run, self.part, replace(job, model=model), reach, self._key)
 
     def run_outside(self, words: Sequence[str], folder: Path, wall_s: float) -> Finished:
         """See core.protocols.Services."""

@@ -66,9 +66,9 @@ _ALL = (
         run_id  VARCHAR  the run
         step_id  VARCHAR  the step
         step_key  VARCHAR  the artifact that it was to be
-        role  VARCHAR  who asked: solver, proposer, student, reviewer, agent (a student's sub-agent) …
+        role  VARCHAR  who asked: solver, proposer, student, reviewer, agent (a student's sub-agent), benchmark (lm-eval) …
         model  VARCHAR  the model asked, as in events
-        calls  BIGINT, volatile  calls, also those that got no reply
+        calls  BIGINT, volatile  calls, also those that got no reply; of lm-eval its requests
         prompt_tokens  BIGINT, volatile  tokens asked
         completion_tokens  BIGINT, volatile  tokens answered
         cost  DOUBLE, volatile  money, by the prices of the machine; 0 where it names none

@@ -61,6 +61,20 @@ def measured(folder: Path, model: ModelRef, base: ModelRef, tasks=BOTH, **asked)
         services.close()
 
 
+def paid(folder: Path, base: ModelRef, **budget):
+    """(what it measured or how it broke off, the row of `spend`, why nobody paid for more) of the base under a budget"""
+    settings = {"batch": 4, "price": {"prompt": 1_000_000, "completion": 2_000_000}}  # 1 and 2 a token
+    services = RunServices(Machine(folder / "results", {base.digest: (base, settings)}, budget=budget), Progress(quiet=True))
+    with closing(services):
+        purse = services.budget.open("step", ["sft"])
+        try:
+            made = services.of(Appended(folder), "benchmark", "step").benchmark(BenchmarkJob(base, BOTH, limit=6))
+        except StepError as trouble:
+            made = str(trouble)
+        assert services.progress.counts.calls == sum(row["calls"] for row in purse.rows())
+        return made, next(iter(purse.rows()), None), purse.refused
+
+
 def scores(made) -> dict:
     return {(row["benchmark"], row["metric"]): row["value"] for row in made.rows}
 
@@ -74,6 +88,29 @@ def test_before_and_after_training_are_scores_of_two_models(tmp_path, base):
     assert set(scores(before)) == set(scores(after)) == named
     assert scores(before)["letters_choice", "acc,none"] != scores(after)["letters_choice", "acc,none"]
     assert all(0 <= row["value"] <= 1 and row["stderr"] is not None for row in before.rows) and before.ungraded == 0
+
+
+@long
+def test_each_request_is_a_call_with_its_tokens_and_held_to_budgets(tmp_path, base):
+    """The calls of lm-eval stood in no ledger and ran past every budget."""
+    whole, row, refused = paid(tmp_path / "whole", base)
+    assert (row["role"], row["model"], row["calls"], refused) == ("benchmark", base.digest[:16], 6 + 6 * 7, "")
+    assert 6 <= row["completion_tokens"] <= 6 * 16 and row["prompt_tokens"] > 48 * 40 and row["seconds"] > 0
+    assert row["cost"] == row["prompt_tokens"] + 2 * row["completion_tokens"]
+    halfway = tmp_path / "halfway"
+    broken, first, refused = paid(halfway, base, calls=20)
+    assert broken == refused == "the run has used up its budget of 20 calls" and first["calls"] == 20
+    made, rest, _ = paid(halfway, base)
+    assert rest["calls"] == 28 and scores(made) == pytest.approx(scores(whole)), "what was paid for is not asked again"
+    assert first["prompt_tokens"] + rest["prompt_tokens"] == row["prompt_tokens"]
+
+
+@long
+@pytest.mark.parametrize(("limit", "most"), [("tokens", 2_000), ("cost", 2_000)])
+def test_no_more_tokens_or_money_than_the_budget(tmp_path, base, limit, most):
+    broken, row, refused = paid(tmp_path, base, **{limit: most})
+    used = row["cost"] if limit == "cost" else row["prompt_tokens"] + row["completion_tokens"]
+    assert 0 < used <= most and row["calls"] > 4 and broken == refused and f"({limit})" in refused
 
 
 @long

@@ -100,6 +100,26 @@ def test_one_who_may_not_pay_takes_nothing_from_another_who_asks_the_same(tmp_pa
     assert refused.kind == "budget" and reply.text == "yes"
 
 
+def test_calls_that_are_put_elsewhere_are_held_for_as_far_as_they_can_be_paid():
+    """So many at once, and one is never waited for whose room the others hold."""
+    budget = Budget(Limit(calls=5, tokens=1000))
+    purse = budget.open("k")
+    payer = purse.payer(SOLVER, Price(1_000_000, 0), "benchmark")
+
+    async def all_of(*most):
+        return await payer.hold(most)
+
+    held, _ = asyncio.run(all_of(*[(300, 10)] * 4))
+    assert len(held) == 3 and not purse.refused, "the fourth may be put once these have ended"
+    payer.settle(held, (600, 12), 2.0)
+    assert (budget.run.calls, budget.run.tokens, budget.run.under_way) == (3, 612, 0)
+    held, _ = asyncio.run(all_of(*[(10, 1)] * 4))
+    payer.settle(held, (20, 2), 1.0)
+    assert len(held) == 2 and asyncio.run(all_of((1, 1)))[1] == purse.refused == "the run has used up its budget of 5 calls"
+    (row,) = purse.rows()
+    assert (row["calls"], row["prompt_tokens"], row["completion_tokens"], row["cost"]) == (5, 620, 14, 620.0)
+
+
 def test_time_counts_while_a_step_is_at_work():
     now = [0.0]
     account = Account("arm a", Limit(wall_s=10), lambda: now[0])

@@ -10,6 +10,7 @@ from hbench.core.digest import Json
 from hbench.core.model import ModelRef
 
 JOB, FOUND, TROUBLE, CACHE = "job.json", "found.json", "trouble.json", "answers.db"
+PAID_AT = "HBENCH_PAID_AT"  # environment variable: where its calls are paid for, an address that nobody else may know
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,12 @@ from hbench.core.digest import Json
 from hbench.core.failure import StepError
 from hbench.core.model import ModelRef
 from hbench.core.protocols import Part
-from hbench.runtime.benchmarks.job import FOUND, JOB, TROUBLE, read_found, write_job
+from hbench.runtime.benchmarks.job import FOUND, JOB, PAID_AT, TROUBLE, read_found, write_job
 from hbench.runtime.training.job import in_process
 from hbench.runtime.training.parent import child_environment
 
 FOLDER, LOG, LOOK_S, TAIL = "benchmark", "log.txt", 0.1, 10
+ROLE = "benchmark"  # in which lm-eval asks: its calls stand apart from those of the model's own role
 KEY = "HBENCH_SERVER_KEY"
 BESIDE_ADAPTERS = (
     "vLLM may break on likelihoods where adapters could change the output layer: give serve.arguments.lora_target_modules "
@@ -29,8 +30,9 @@ BESIDE_ADAPTERS = (
 MOSTLY = 0.5  # a larger share of empty answers is said aloud
 
 
-def measure(services: Any, part: Part, job: BenchmarkJob, reach: Json) -> Benchmarked:
-    """See core.protocols.Services.benchmark. services: RunServices; reach: how this machine reaches the model."""
+def measure(services: Any, part: Part, job: BenchmarkJob, reach: Json, key: str) -> Benchmarked:
+    """See core.protocols.Services.benchmark. services: RunServices; reach: how this machine reaches the model; key: of the
+    step, which pays for what lm-eval asks."""
     folder = part.folder / FOLDER
     folder.mkdir(exist_ok=True)
     if find_spec("lm_eval") is None:
@@ -40,7 +42,8 @@ def measure(services: Any, part: Part, job: BenchmarkJob, reach: Json) -> Benchm
             reach, keys, server = _reached(services, job.model, reach)
             write_job(folder / JOB, job, reach, services.machine.sandbox)
             with _fate_of(server):
-                _run(folder, services, {**_threads(reach), **keys})
+                paid_at = services.paid_at(key, job.model, ROLE)
+                _run(folder, services, {**_threads(reach), **keys, PAID_AT: paid_at})
     found = read_found(folder / FOUND)
     if found.empty > MOSTLY:
         hint = "a task's stops may not suit the model: try chat, or more max_gen_toks"
