@@ -31,12 +31,13 @@ def folder(tmp_path_factory):
         ("evaluation: 16", "evaluation: 2"),
         ("[products, lcm, word_sequence_reversal]", "[products]"),
         ("proposals: 8", "proposals: 1"),
-        ("max_tokens: 96", "max_tokens: 16"),
+        ("sequential: {rounds: 2", "sequential: {rounds: 1"),
+        ("max_tokens: 96", "max_tokens: 8"),
         ("max_tokens: 24", "max_tokens: 8"),
     ):
         assert whole in small, f"the quickstart no longer says {whole!r}"
         small = small.replace(whole, fewer)
-    small += "solver: {sampling: {max_tokens: 16}}\nproposer: {sampling: {max_tokens: 16}}\n"
+    small += "solver: {sampling: {max_tokens: 8}}\nproposer: {sampling: {max_tokens: 8}}\n"
     (made / "specs/quickstart.yaml").write_text(small)
     return made
 
