@@ -12,6 +12,7 @@ from hbench.core.failure import HbenchError
 from hbench.core.harness import ENTRY, Harness, no_entry
 from hbench.core.places import find_file, roots
 from hbench.core.syntax import parse
+from hbench.core.text_folder import texts_in
 from hbench.spec.block import wrong
 from hbench.spec.problems import did_you_mean
 
@@ -107,13 +108,9 @@ def read_folder(name: str) -> FolderSource:
         known = [f.relative_to(root).as_posix() for root in roots("specs") for f in root.glob(f"{sort}/*") if f.is_dir()]
         raise wrong(f"no folder '{name}' under specs/", did_you_mean(name, known))
     try:
-        texts = {
-            file.relative_to(folder).as_posix(): file.read_bytes().decode("utf-8-sig")
-            for file in sorted(folder.rglob("*"))
-            if file.is_file() and "__pycache__" not in file.parts
-        }
-    except UnicodeDecodeError as error:
-        raise wrong(f"{name} holds a file that is not UTF-8 text: {error}") from None
+        texts = texts_in(folder.resolve())
+    except ValueError as bad:
+        raise wrong(f"{name} cannot be taken: {bad}") from None
     if not texts:
         raise wrong(f"the folder {name} is empty")
     return FolderSource(name=name, digest=Harness(texts).id, texts=texts)

@@ -5,17 +5,16 @@ its own word.
 """
 
 import json
-import os
-import stat
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from hbench.core.brief_folder import brief_folder
 from hbench.core.digest import Json
 from hbench.core.failure import Failure, StepError
 from hbench.core.harness import Harness, tidy_source
 from hbench.core.prompt import frozen_prompt, render
 from hbench.core.protocols import Services
+from hbench.core.text_folder import text_of, texts_in
 from hbench.parts.edits._files import Change
 from hbench.parts.edits.bank import Bank
 from hbench.steps._evolve_by_model import Proposed
@@ -23,14 +22,12 @@ from hbench.steps._evolve_traces import Trace
 
 README, TRACES, BANK, CITES = "README.md", "traces", "bank", "cites.json"
 PLACE = "{workspace}"
-_MOST_FILES, _MOST_BYTES = 200, 1 << 20
 
 
 def proposed_outside(params: Json, parent: Harness, bank: Json, traces: Sequence[Trace], services: Services) -> Proposed:
     """What the program has changed in its copy of the bank. Raises StepError when it fails, or takes longer than it may."""
     order = params["evolver"]
-    with tempfile.TemporaryDirectory(prefix="hbench-evolve-", ignore_cleanup_errors=True) as name:
-        folder = Path(name).resolve()
+    with brief_folder("hbench-evolve-") as folder:
         _lay_out(folder, params, parent, bank, traces)
         words = [word.replace(PLACE, str(folder)) for word in order["command"]]
         done = services.run_outside(words, folder, order["wall_s"])
@@ -63,7 +60,7 @@ def _changes(folder: Path, parent: Harness) -> tuple[list[Change], Failure | Non
     """What differs from `parent`, with its citations; a failure where the folder or cites.json cannot be read."""
     cites, trouble = _cites(folder / CITES)
     try:
-        left = _left(folder / BANK)
+        left = texts_in(folder / BANK)
     except ValueError as bad:
         return [], Failure("parse", "unreadable_bank", str(bad)[:2000])
     changes = []
@@ -79,39 +76,10 @@ def _changes(folder: Path, parent: Harness) -> tuple[list[Change], Failure | Non
     return changes, trouble
 
 
-def _left(bank: Path) -> dict[str, str]:
-    """path -> text of the regular files in `bank`; links are not followed, and what starts with a dot is passed over.
-
-    Raises ValueError for what is no text, too large, or too much.
-    """
-    found: dict[str, str] = {}
-    for place, folders, files in os.walk(bank):
-        folders[:] = sorted(name for name in folders if name[0] != "." and name != "__pycache__")
-        for name in sorted(name for name in files if name[0] != "."):
-            path = (Path(place) / name).relative_to(bank).as_posix()
-            found[path] = _text(Path(place) / name, path)
-            if len(found) > _MOST_FILES:
-                raise ValueError(f"the bank holds more than {_MOST_FILES} files")
-    return found
-
-
-def _text(file: Path, path: str) -> str:
-    """Raises ValueError."""
-    about = file.lstat()
-    if not stat.S_ISREG(about.st_mode):
-        raise ValueError(f"{path} is no regular file")
-    if about.st_size > _MOST_BYTES:
-        raise ValueError(f"{path} is larger than {_MOST_BYTES} bytes")
-    try:
-        return file.read_bytes().decode("utf-8-sig")
-    except UnicodeDecodeError as bad:
-        raise ValueError(f"{path} is not UTF-8 text: {bad}") from None
-
-
 def _cites(file: Path) -> tuple[Mapping[str, tuple[tuple[str, ...], str]], Failure | None]:
     """path -> (ids, why). A file that cannot be read founds nothing."""
     try:
-        read = json.loads(_text(file, CITES)) if file.exists() or file.is_symlink() else {}
+        read = json.loads(text_of(file, CITES)) if file.exists() or file.is_symlink() else {}
         if not isinstance(read, dict):
             raise ValueError(f"{CITES} is no object")
     except (ValueError, RecursionError) as bad:

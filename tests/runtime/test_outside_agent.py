@@ -79,6 +79,24 @@ def test_a_link_is_never_read_back(tmp_path):
     assert by_file.rollout.completed and by_file.rollout.grades["score"] == 0.0
 
 
+LEAVES = """
+import os, shutil
+shutil.copy('in.txt', 'out.txt')
+os.mkfifo('pipe'), os.symlink('/etc', 'etc'), os.symlink('.', 'here'), os.symlink('loop', 'loop'), os.symlink('/dev/zero', 'zero')
+open(os.fsdecode(b'\\xff'), 'w'), open('two\\nlines', 'w')
+print(os.getcwd())
+for _ in range(1200):
+    os.mkdir('deep'), os.chdir('deep')
+"""
+
+
+@pytest.mark.attack
+def test_whatever_else_it_leaves_is_no_trouble_and_goes_with_its_folder():
+    """A deep folder was a crash of the run, in collecting and again in removing it."""
+    acted = outside(LEAVES)
+    assert acted.rollout.grades["score"] == 1.0 and not Path(acted.rollout.answer).exists()
+
+
 def test_a_program_that_is_not_there_is_an_error_of_the_step():
     block = {"command": ["no-such-program"], "wall_s": 5.0}
     made = params(outside=block)

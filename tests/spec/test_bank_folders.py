@@ -34,6 +34,18 @@ def test_a_folder_that_is_no_bank_is_refused_by_what_is_wrong(folder):
         GivenBank.model_validate({"kind": "given", "folder": name})
 
 
+@pytest.mark.attack
+@pytest.mark.parametrize(("sort", "block"), [("bank", GivenBank), ("guidance", GivenGuidance)])
+def test_a_link_out_of_a_folder_is_refused_and_not_read(folder, sort, block):
+    """It was read, and became what models are shown."""
+    name = write(folder, f"{sort}/mine", {"skills/csv/SKILL.md": "Use awk.\n"})
+    (folder / "secret").write_text("canary-77aa")
+    (folder / "specs" / name / "memory.md").symlink_to(folder / "secret")
+    with pytest.raises(ValidationError, match=f"{name} cannot be taken: memory.md is a link") as refused:
+        block.model_validate({"kind": "given", "folder": name})
+    assert "canary-77aa" not in str(refused.value)
+
+
 def test_a_bank_is_no_guidance(folder):
     name = write(folder, "guidance/mine", {"memory.md": "Look first.\n"})
     with pytest.raises(ValidationError, match="guidance/mine is no guidance: memory.md"):

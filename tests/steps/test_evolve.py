@@ -199,6 +199,9 @@ def test_what_an_outside_agent_does_not_cite_is_refused(stage):
     ("code", "kind"),
     [
         ("os.symlink('/etc/passwd', 'bank/passwd.md')", "unreadable_bank"),
+        ("os.rename('bank', 'b'); os.symlink('traces', 'bank')", "unreadable_bank"),
+        ("os.chdir('bank')\nfor _ in range(1200): os.mkdir('d'), os.chdir('d')", "unreadable_bank"),  # it was a crash
+        ("os.mkfifo('bank/memory.md.new')", "unreadable_bank"),
         ("open('bank/x.md', 'wb').write(b'\\xff\\xfe\\x00')", "unreadable_bank"),
         ("[open(f'bank/f{i}.md', 'w').write('x') for i in range(300)]", "unreadable_bank"),
         ("[open(f'bank/f{i}.md', 'w').write('x') for i in range(30)]", "too_many_files"),

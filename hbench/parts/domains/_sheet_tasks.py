@@ -108,7 +108,10 @@ def _read(folder: Path) -> Iterator[Task]:
 def _task(folder: Path, row: Json) -> Task:
     number = str(row["id"])
     cases = _listed(row) if "cases" in row else _found(folder, row.get("spreadsheet_path") or f"spreadsheet/{number}")
-    if not cases or any(not (folder / path).is_file() for case in cases for path in (case.input, case.answer)):
+    paths = [Path(path) for case in cases for path in (case.input, case.answer)]
+    if any(path.is_absolute() or ".." in path.parts for path in paths):
+        raise HbenchError(f"{folder}: task {number} names a workbook outside of its folder")
+    if not paths or any(not (folder / path).is_file() for path in paths):
         raise HbenchError(f"{folder}: task {number} lacks its workbooks")
     sheet, sort = row.get("answer_sheet") or "", row.get("instruction_type") or ""
     return Task(number, row["instruction"].strip(), sort, row["answer_position"].strip(), sheet, cases)

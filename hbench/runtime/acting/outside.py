@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import shutil
 import tempfile
 import threading
 import time
@@ -11,6 +10,7 @@ from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from hbench.core.brief_folder import remove
 from hbench.core.digest import Json
 from hbench.core.failure import Failure, StepError
 from hbench.core.message import Message
@@ -19,6 +19,7 @@ from hbench.core.question import Question
 from hbench.core.rollout import Event
 from hbench.core.trajectory import Acted, Trajectory, Turn, Work
 from hbench.engines.jail import Jails
+from hbench.engines.jail.inside.files import regular_files
 from hbench.engines.outside import run_outside
 from hbench.runtime.acting.patience import Patience
 from hbench.runtime.acting.rollout import acted, graded
@@ -62,7 +63,7 @@ async def act_outside(stage: OutsideStage, question: Question, repeat: int) -> A
         patterns, most = domain.collected(question), stage.setting.target.most_collected
         files = {} if failure else await asyncio.to_thread(_collect, folder, patterns, most)
     finally:
-        await asyncio.to_thread(shutil.rmtree, folder, ignore_errors=True)
+        await asyncio.to_thread(remove, folder)
     grades = None
     if isinstance(files, Failure):
         failure = files
@@ -114,20 +115,15 @@ def _lay(folder: Path, files: Mapping[str, bytes]) -> None:
 
 def _collect(folder: Path, patterns: Sequence[str], most: int) -> dict[str, bytes] | Failure:
     """Regular files only, never through links, as the workspace gives them back."""
-    found: dict[str, bytes] = {}
-    for place in sorted(folder.rglob("*")):
-        path = place.relative_to(folder).as_posix()
+    found, size = {}, 0
+    for path in sorted(regular_files(str(folder))):
+        if not any(fnmatchcase(path, pattern) for pattern in patterns):
+            continue
         try:
-            if not any(fnmatchcase(path, pattern) for pattern in patterns) or not _is_regular(place, folder):
-                continue
-            if sum(map(len, found.values())) + place.stat().st_size > most:
+            size += (folder / path).stat().st_size
+            if size > most:
                 return Failure("limits", "collected", f"what is left for grading is more than {most} bytes")
-            found[path] = place.read_bytes()
-        except PermissionError:
+            found[path] = (folder / path).read_bytes()
+        except OSError:
             continue  # not readable even to its owner
     return found
-
-
-def _is_regular(place: Path, folder: Path) -> bool:
-    linked = any(part.is_symlink() for part in (place, *place.parents) if part.is_relative_to(folder) and part != folder)
-    return place.is_file() and not linked

@@ -65,6 +65,23 @@ def test_a_task_whose_position_cannot_be_read_is_left_out_with_the_reason(folder
     assert question.meta["left_out"] == "its workbooks cannot be graded: no sheet 'Gone' in the answer's workbook"
 
 
+@pytest.mark.attack
+@pytest.mark.parametrize(
+    "row",
+    [
+        {"cases": [{"case": 1, "input": "../../before.xlsx", "answer": "spreadsheet/7/1_7_answer.xlsx"}]},
+        {"cases": [{"case": 1, "input": "{}/before.xlsx", "answer": "spreadsheet/7/1_7_answer.xlsx"}]},
+        {"spreadsheet_path": "../spreadsheet/spreadsheet/7"},
+    ],
+)
+def test_a_workbook_outside_of_its_folder_is_refused(folder, tmp_path, row):
+    """It was laid into workspaces: a folder of tasks of somebody else's could send models what lies anywhere."""
+    (tmp_path / "before.xlsx").write_bytes(BEFORE)
+    lay(folder, {"1_7_input.xlsx": BEFORE, "1_7_answer.xlsx": AFTER}, json.loads(json.dumps(row).replace("{}", str(tmp_path))))
+    with pytest.raises(HbenchError, match="task 7 names a workbook outside of its folder"):
+        spreadsheet().questions(0, 1, 0)
+
+
 @pytest.mark.parametrize(
     ("row", "message"),
     [

@@ -53,7 +53,7 @@ def send_found(channel: int, folder: str, patterns: list[str], most_bytes: int) 
 
     That is {"collected": the number of files}, or {"too_much": most_bytes}. Follows no link.
     """
-    found = sorted(path for path in _files(folder) if any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns))
+    found = sorted(path for path in regular_files(folder) if any(fnmatch.fnmatchcase(path, pattern) for pattern in patterns))
     room, count = most_bytes, 0
     for path in found:
         try:
@@ -74,8 +74,8 @@ def send_found(channel: int, folder: str, patterns: list[str], most_bytes: int) 
     wire.send(channel, {"collected": count})
 
 
-def _files(folder: str):
-    """Paths below `folder` of what looks like a regular file and has a name in UTF-8; as deep as a path can be."""
+def regular_files(folder: str):
+    """Paths below `folder` of what looks like a regular file and has a name in UTF-8; as deep as a path can be. No links."""
     todo = [""]
     while todo:
         below = todo.pop()
