@@ -1,6 +1,6 @@
 """What every block of a spec has in common: frozen, no unknown keys, and JSON of itself."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
@@ -8,7 +8,7 @@ from pydantic_core import PydanticCustomError
 
 from hbench.core.digest import Json
 
-INSIDE = "hbench_inside"
+INSIDE, NO_KIND = "hbench_inside", "hbench_no_kind"
 
 
 def wrong(what: str, hint: str = "", incomplete: bool = False, without: str = "") -> PydanticCustomError:
@@ -18,6 +18,11 @@ def wrong(what: str, hint: str = "", incomplete: bool = False, without: str = ""
     """
     told = {"what": what, "hint": hint, "incomplete": incomplete, "without": without}
     return PydanticCustomError("hbench", "{what}", told)
+
+
+def no_kind(kinds: Sequence[str], expected: str) -> PydanticCustomError:
+    """What stands here is no mapping with one of these kinds, nor what else may stand here: raise it. expected: in words."""
+    return PydanticCustomError(NO_KIND, "no kind", {"kinds": list(kinds), "expected": expected})
 
 
 def inside(error: ValidationError, made: type[BaseModel]) -> PydanticCustomError:

@@ -9,6 +9,7 @@ from typing import Any
 from pydantic import Field, create_model
 
 from hbench.parts.part import Part, find
+from hbench.spec.kind_problems import kind_problem
 from hbench.spec.part_fields import kinds_of, trouble_with
 from hbench.spec.plans import PLANS
 from hbench.spec.problems import Problem, did_you_mean
@@ -44,7 +45,7 @@ def with_parts(tree: Tree, plan: str) -> tuple[type, Tree, list[Problem]]:
     for field in [f for f in SORT_OF if f in PLANS[plan].model_fields]:
         if field in DEFAULT_PARTS:
             values.setdefault(field, DEFAULT_PARTS[field])
-        made = _part(tree, (field,), values.get(field))
+        made = _part(tree, (field,), values[field]) if field in values else None
         if isinstance(made, Problem):
             problems.append(made)
             unread.add((field,))
@@ -58,21 +59,14 @@ def with_parts(tree: Tree, plan: str) -> tuple[type, Tree, list[Problem]]:
     return spec_class(plan, types), Tree(values, tree.marks, frozenset(unread)), problems
 
 
-def _part(tree: Tree, place: Place, block: Any) -> "type[Part] | Problem | None":
-    """The class that a block names; None when there is no block to look at."""
+def _part(tree: Tree, place: Place, block: Any) -> "type[Part] | Problem":
+    """The class that a block names."""
     field, sort = place[0], SORT_OF.get(str(place[0]), "rewards")
-    if not isinstance(block, dict):
-        return None
-    there = kinds_of(sort)
-    kind = block.get("kind")
-    if kind is None or kind == "???":
-        return Problem(tree.mark(place), f"{field}.kind is missing", f"one of: {', '.join(there)}", incomplete=True)
-    mark = tree.mark((*place, "kind"))
-    if not isinstance(kind, str) or kind not in there:
-        hint = did_you_mean(str(kind), there) or f"there are: {', '.join(there)}"
-        return Problem(mark, f"{field}: no kind '{kind}'", hint)
+    kind = block.get("kind") if isinstance(block, dict) else None
+    if not isinstance(kind, str) or kind not in kinds_of(sort):
+        return kind_problem(tree, place, block, list(kinds_of(sort)))
     trouble = trouble_with(sort, kind)
-    return Problem(mark, f"{field}: {trouble}") if trouble else find(sort, kind)
+    return Problem(tree.mark((*place, "kind")), f"{field}: {trouble}") if trouble else find(sort, kind)
 
 
 def _reward(tree: Tree, block: Any) -> tuple[Any, type, list[Problem]]:

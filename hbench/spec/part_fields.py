@@ -6,9 +6,8 @@ from pydantic import BeforeValidator, ValidationError, WithJsonSchema
 
 from hbench.core import protocols
 from hbench.parts.part import Part, find, kinds
-from hbench.spec.block import inside, wrong
+from hbench.spec.block import inside, no_kind, wrong
 from hbench.spec.files import remembered
-from hbench.spec.problems import did_you_mean
 
 # Folder -> what its parts have. versions: none; own_process_per_answer: true.
 PROTOCOLS = {
@@ -35,9 +34,8 @@ def part_of(sort: str, default: str | None = None) -> Any:
             return value
         block = {"kind": value} if isinstance(value, str) else value
         kind = block.get("kind", default) if isinstance(block, dict) else None
-        if kind not in kinds_of(sort):
-            hint = did_you_mean(str(kind), kinds_of(sort)) or f"there are: {', '.join(kinds_of(sort))}"
-            raise wrong(f"there is no kind '{kind}' in parts/{sort}", hint)
+        if not isinstance(kind, str) or kind not in kinds_of(sort):
+            raise no_kind(list(kinds_of(sort)), "a kind or a mapping")
         return _made(_loaded(sort, kind), {**block, "kind": kind})
 
     return Annotated[Part, BeforeValidator(made), WithJsonSchema({"part_of": sort, "bare": "kind"})]
@@ -53,11 +51,9 @@ def laid_over(entry: Any, base: Any, field: str, sort: str) -> Any:
     if base is None:
         raise wrong(f"a {field}'s name needs `{field}` to be laid on", incomplete=True, without=field)
     block = {"name": entry} if isinstance(entry, str) else entry
-    if not isinstance(block, dict):
-        raise wrong(f"expected a {field}'s name or block, got {entry!r}")
-    kind = block.get("kind", base.kind)
-    if kind != base.kind and kind not in kinds_of(sort):
-        raise wrong(f"there is no kind of {field} '{kind}'", did_you_mean(str(kind), kinds_of(sort)))
+    kind = block.get("kind", base.kind) if isinstance(block, dict) else None
+    if not isinstance(kind, str) or kind not in (base.kind, *kinds_of(sort)):
+        raise no_kind(list(kinds_of(sort)), f"a {field}'s name or a mapping")
     inherited = base.model_dump(mode="json") if kind == base.kind else {"kind": kind}
     made = type(base) if kind == base.kind else _loaded(sort, kind)
     return _made(made, {**inherited, **block})

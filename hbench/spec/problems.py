@@ -3,6 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from typing import Any
 
 from hbench.core.failure import HbenchError
 
@@ -53,3 +54,16 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     """A hint that names the known word nearest to `word`, or "" when none is near."""
     near = get_close_matches(word, [str(name) for name in known], n=1, cutoff=0.6)
     return f"did you mean '{near[0]}'?" if near else ""
+
+
+def got(value: Any, written: str) -> str:
+    """What stands in a spec, in words. written: see Mark."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, dict):
+        return "a mapping"
+    if isinstance(value, list):
+        return "a list"
+    if isinstance(value, str):
+        return repr(value)
+    return written if written and "${" not in written else str(value).lower() if isinstance(value, bool) else str(value)

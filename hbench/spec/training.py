@@ -14,7 +14,7 @@ from pydantic import (
 from hbench.core.model import ModelRef
 from hbench.parts.part import Part
 from hbench.spec.benchmark import BenchmarkBlock, check_benchmarked
-from hbench.spec.block import Block, Number, Whole, wrong
+from hbench.spec.block import Block, Number, Whole, no_kind, wrong
 from hbench.spec.files import HarnessName, PromptName
 from hbench.spec.model_block import ModelBlock
 from hbench.spec.part_fields import laid_over
@@ -83,6 +83,8 @@ class DiscountedCredit(Block):
 
 
 def _credit_kind(value: Any) -> Any:
+    if not isinstance(value, str | dict | Block):
+        raise no_kind(("immediate", "discounted"), "a kind or a mapping")
     return {"kind": value} if isinstance(value, str) else value
 
 

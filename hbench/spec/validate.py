@@ -6,10 +6,10 @@ from typing import Any, TypeVar, get_args, get_origin
 
 from pydantic import BaseModel, ValidationError
 
-from hbench.spec.block import INSIDE
+from hbench.spec.block import INSIDE, NO_KIND
+from hbench.spec.kind_problems import kind_problem
 from hbench.spec.named_parts import with_parts
-from hbench.spec.problems import Problem, did_you_mean
-from hbench.spec.schema import SORT_OF
+from hbench.spec.problems import Problem, did_you_mean, got
 from hbench.spec.source import read
 from hbench.spec.tree import Place, Tree, dotted, get, leaves
 
@@ -24,6 +24,7 @@ _SORTS = {
     "list": "a list",
     "tuple": "a list",
 }
+NO_MAPPING = ("model_type", "model_attributes_type", "dict_type")
 _BOUNDS = {
     "greater_than": "more than {gt}",
     "greater_than_equal": "at least {ge}",
@@ -84,7 +85,32 @@ def _problems(raw: Mapping[str, Any], place: Place, made: type[BaseModel], tree:
     if raw["type"] == "extra_forbidden":
         hint = _key_hint(str(place[-1]), made, place[len(at) : -1], _at(tree.values, at))
         return [Problem(tree.mark(place), f"unknown key '{place[-1]}'", hint)]
+    if found := _of_kind(raw, place, made, tree, at):
+        return [found]
     return [_problem(raw, place, tree)]
+
+
+def _of_kind(raw: Mapping[str, Any], place: Place, made: type[BaseModel], tree: Tree, at: Place) -> Problem | None:
+    """The problem, where a mapping with a kind is wanted and there is none, or one of another kind."""
+    sort, context = raw["type"], raw.get("ctx", {})
+    if sort == NO_KIND:
+        return kind_problem(tree, place, raw["input"], context["kinds"], context["expected"])
+    if sort == "literal_error" and place[-1:] == ("kind",) and len(place) > len(at) + 1:
+        place, value = place[:-1], {"kind": raw["input"]}
+    elif sort.startswith("union_tag_") or sort in NO_MAPPING:
+        value = raw["input"]
+    else:
+        return None
+    kinds = list(dict.fromkeys(_kinds_at(made, place[len(at) :])))
+    return kind_problem(tree, place, value, kinds) if kinds else None
+
+
+def _kinds_at(made: type[BaseModel], place: Place) -> Iterator[str]:
+    """The kinds that the blocks at a place may have; none where one of them has no kind."""
+    blocks = list(_blocks_at(made, place))
+    if all("kind" in block.model_fields for block in blocks):
+        for block in blocks:
+            yield from map(str, get_args(block.model_fields["kind"].annotation))
 
 
 def _at(values: Any, place: Place) -> Any:
@@ -119,14 +145,11 @@ def _problem(raw: Mapping[str, Any], place: Place, tree: Tree) -> Problem:
     if expected is None:
         text = raw["msg"].removeprefix("Value error, ")
         return Problem(mark, f"{name}: {text}" if name else text)
-    got = _got(raw["input"], mark.written)
     if mark.hidden:
         hint = "the value is not shown: it may be secret"
         return Problem(mark, f"{name}: expected {expected}, got something else", hint)
     hint = _hint(sort, raw["input"], mark.written, context)
-    if name in SORT_OF and isinstance(raw["input"], str):
-        hint = f"write {{kind: {raw['input']}}}"
-    return Problem(mark, f"{name}: expected {expected}, got {got}", hint)
+    return Problem(mark, f"{name}: expected {expected}, got {got(raw['input'], mark.written)}", hint)
 
 
 def _expected(sort: str, context: Mapping[str, Any]) -> str | None:
@@ -140,18 +163,6 @@ def _expected(sort: str, context: Mapping[str, Any]) -> str | None:
     if sort == "finite_number":
         return "a finite number"
     return _SORTS.get(sort.split("_")[0]) if sort.endswith(("_type", "_parsing", "_from_float", "_size")) else None
-
-
-def _got(value: Any, written: str) -> str:
-    if value is None:
-        return "nothing"
-    if isinstance(value, dict):
-        return "a mapping"
-    if isinstance(value, list):
-        return "a list"
-    if isinstance(value, str):
-        return repr(value)
-    return written if written and "${" not in written else str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _hint(sort: str, value: Any, written: str, context: Mapping[str, Any]) -> str:
@@ -171,15 +182,22 @@ def _key_hint(key: str, made: Any, place: Place, values: Any) -> str:
 
 def _names_at(made: type[BaseModel], place: Place, values: Any) -> Iterator[str]:
     """Field names of the block at `place`."""
-    annotations: list[Any] = [made]
+    blocks = list(_blocks_at(made, place))
     for part in place:
         values = values.get(part) if isinstance(values, dict) else None
-        annotations = [below for annotation in annotations for below in _below(annotation, str(part))]
-    blocks = [block for annotation in annotations for block in _blocks(annotation)]
     kind = values.get("kind") if isinstance(values, dict) else None
     fitting = [b for b in blocks if "kind" in b.model_fields and kind in get_args(b.model_fields["kind"].annotation)]
     for block in fitting or blocks:
         yield from block.model_fields
+
+
+def _blocks_at(made: type[BaseModel], place: Place) -> Iterator[type[BaseModel]]:
+    """The classes of which a block at `place` may be."""
+    annotations: list[Any] = [made]
+    for part in place:
+        annotations = [below for annotation in annotations for below in _below(annotation, str(part))]
+    for annotation in annotations:
+        yield from _blocks(annotation)
 
 
 def _below(annotation: Any, part: str) -> Iterator[Any]:

@@ -45,5 +45,5 @@ def test_pareto_weighs_what_a_race_does_not_watch(toy):
 
 
 def test_an_unknown_race_is_named(toy):
-    with pytest.raises(SpecError, match="no kind 'halvin' in parts/races .did you mean 'halving'"):
+    with pytest.raises(SpecError, match="race: no kind 'halvin' .did you mean 'halving'"):
         toy("race=halvin")

@@ -33,7 +33,7 @@ def said(tmp_path, monkeypatch, project):
         ),
         (
             "review: {reviewer: files_expert}\n",
-            "5:10: review.reviewer: expected a mapping, got 'files_expert'",
+            "5:10: review.reviewer: expected a mapping, got 'files_expert' (write {weights: files_expert}; other kinds: recorded, rules)",
         ),
         (
             f"review:\n  {BY_RULES}\n  guidance: {{kind: written, writer: {{name: w, weights: embedded/tiny}}}}\n",
@@ -62,7 +62,7 @@ def said(tmp_path, monkeypatch, project):
         ),
         (
             "train: {keep: [succeded]}\n",
-            "5:16: train.keep.0: there is no kind 'succeded' in parts/filters (did you mean 'succeeded'?)",
+            "5:16: train.keep.0: no kind 'succeded' (did you mean 'succeeded'?)",
         ),
         (
             "grade: soft\n",

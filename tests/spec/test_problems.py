@@ -80,7 +80,7 @@ EXTENDS = "extends: whole\n"
             "solver: {sampling: {extra: {seed: 3}}}\n",
             "specs/mine.yaml:2:21: solver.sampling.extra: seed is hbench's to send (the field of that name, or none)",
         ),
-        ("solver: fast\n", "specs/mine.yaml:2:1: solver: expected a mapping, got 'fast'"),
+        ("solver: fast\n", "specs/mine.yaml:2:1: solver: expected a mapping, got 'fast' (write {weights: fast}; other kinds: recorded, rules)"),
         ("seed: .inf\n", "specs/mine.yaml:2:1: seed: inf is not a finite number"),
         (
             "seed: 017\n",

@@ -39,10 +39,10 @@ def test_another_checkpoint_is_another_spec(project):
     ("changes", "told"),
     [
         (("seen=[one, one]",), "<command line>: seen: the family one stands here twice"),
-        (("seen=[{kind: nothing}]",), "there is no kind of family 'nothing'"),
+        (("seen=[{kind: nothing}]",), "seen.0: no kind 'nothing' (there are: "),
         (("seen=[{kind: practice, name: sum_lists}]",), "seen.0.name: no skill 'sum_lists'"),
         (("seen=[{ask: multiply}]",), "seen.0.ask: expected copy or sum"),
-        (("seen=[3]",), "expected a family's name or block, got 3"),
+        (("seen=[3]",), "seen.0: expected a family's name or a mapping, got 3"),
         (("grade=exact", "families=[{kind: invented_hops}]"), "family invented_hops gives no grade 'exact'"),
         (("train.sft=null", "arms.rl=null"), "grpo.start is sft, but there is no sft (write start: base)"),
         (("train.demonstrate=null",), "sft needs demonstrate"),

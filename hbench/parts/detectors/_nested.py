@@ -10,8 +10,8 @@ from hbench.parts.part import Part, build, kinds
 def _detector(value: Any) -> Any:
     if isinstance(value, Part):
         return value
-    kind = value.get("kind") if isinstance(value, dict) else None
-    if kind not in (there := kinds("detectors")):
+    kind, there = value.get("kind") if isinstance(value, dict) else None, kinds("detectors")
+    if not isinstance(kind, str) or kind not in there:
         raise ValueError(f"there is no detector {kind!r}; there are: {', '.join(there)}")
     try:
         return build("detectors", value)

@@ -37,7 +37,7 @@ class OutputGrammar(Part):
     def _built_and_named(cls, values: Any) -> Any:
         block = values.get("family") if isinstance(values, dict) else None
         if isinstance(block, dict) and "kind" in block:
-            if block["kind"] not in kinds("families"):
+            if not isinstance(block["kind"], str) or block["kind"] not in kinds("families"):
                 raise ValueError(f"there is no kind of family '{block['kind']}'")
             values = {**values, "family": build("families", block)}
         if isinstance(inner := values.get("family"), Part) and not values.get("name"):
