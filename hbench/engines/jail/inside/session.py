@@ -32,6 +32,7 @@ class Command:
         self.broken = b""
         self.calls: Calls | None = None
         self.answers: dict[int, int] = {}  # number of a call -> where its answer goes
+        self.asked: set[int] = set()  # of these, the ones that the driver has not answered
 
 
 class Session:
@@ -161,10 +162,11 @@ class Session:
             self.last_call += 1
             command.answers[self.last_call] = pipe
             number = self.last_call
-            if call["name"] not in self.serves or len(command.calls.waiting) > AT_ONCE:
+            if call["name"] not in self.serves or len(command.asked) >= AT_ONCE:
                 told = f"{call['name']}: more than {AT_ONCE} calls at once" if call["name"] in self.serves else "no such program"
                 self._answer(number, command.number, told, 1)
                 continue
+            command.asked.add(number)
             self._watch(pipe, lambda _, number=number: self._gone(command, number), 0)  # told of its program's end alone
             wire.send(CHANNEL, {"call": number, "command": command.number, **call})
 
@@ -174,12 +176,14 @@ class Session:
 
     def _end_call(self, command: Command, number: int) -> None:
         pipe = command.answers.pop(number)
+        command.asked.discard(number)
         self._forget(pipe)
         command.calls.answered(pipe)
 
     def _answer(self, number: int, command: int, text: str, code: int) -> None:
         ran = self.commands.get(command)
         if ran is not None and number in ran.answers:
+            ran.asked.discard(number)
             rest = json.dumps({"text": text, "code": code}).encode()
             self._forget(ran.answers[number])
             self._watch(ran.answers[number], lambda _: self._write(ran, number, left), select.POLLOUT)
