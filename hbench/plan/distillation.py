@@ -196,9 +196,10 @@ def _fine_tuned(lay: Layout, inputs: dict[str, Step | Port]) -> Step:
     student, dpo = _model(lay, "student", spec.student), train.dpo
     rows = {"model": student, "max_length": train.max_length, "hide": train.hide}
     if dpo is None or dpo.start == "sft":
-        params = {**rows, "loss_weights": train.loss_weights, "rare": train.rare, "seed": lay.seed("trajectory_rows")}
+        rows_of = {**rows, "max_length": train.longest_taught}
+        params = {**rows_of, "loss_weights": train.loss_weights, "rare": train.rare, "seed": lay.seed("trajectory_rows")}
         taught = lay.step("trajectory_rows", params, inputs, Tag("trajectory_rows", "training rows of kept trajectories"))
-        recipe = {**train.sft.to_json(), "max_length": train.max_length}  # of whole trajectories, which set the bound
+        recipe = {**train.sft.to_json(), "max_length": train.longest_taught}
         params = {"model": student, "recipe": recipe, "seed": lay.seed("sft", train.sft.seed)}
         made = lay.step("train_sft", params, {"rows": taught}, Tag("train_sft", "supervised fine-tuning"))
     if dpo is None:

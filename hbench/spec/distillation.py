@@ -17,6 +17,9 @@ from hbench.spec.schema import Experiment, HeldOut, check_grade
 from hbench.spec.training import Optimised, SftBlock, goes_on
 
 
+LONGEST = 65536  # tokens of a trajectory
+
+
 def _domain(entry: Any, info: ValidationInfo) -> Any:
     return laid_over(entry, info.data.get("domain"), "domain", "domains")
 
@@ -94,9 +97,24 @@ class DistilBlock(Block):
         "session", description="session: the weights of a trajectory's tokens sum to 1; token: every token weighs the same."
     )
     rare: Number = Field(1.0, ge=1, description="How many times more a replaced turn weighs than a passed one; 1: the paper's.")
-    max_length: Whole = Field(65536, ge=8, description="Tokens of a trajectory; longer ones are left out, never cut.")
-    sft: SftBlock = Field(default_factory=lambda: SftBlock(learning_rate=2e-4), description="Supervised fine-tuning.")
+    max_length: Whole = Field(LONGEST, ge=8, description="Tokens of a trajectory; longer ones are left out, never cut.")
+    sft: SftBlock = Field(
+        default_factory=lambda: SftBlock(learning_rate=2e-4, max_length=LONGEST), description="Supervised fine-tuning."
+    )
     dpo: DpoBlock | None = Field(None, description="Preference optimisation; null: none, as in the paper.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def _sft_has_the_same_bound(cls, values: Any) -> Any:
+        """Where sft sets none of its own."""
+        sft = values.get("sft") if isinstance(values, dict) else None
+        bound = values.get("max_length", LONGEST) if isinstance(sft, dict) else None
+        return {**values, "sft": {"max_length": bound, **sft}} if type(bound) is int else values
+
+    @property
+    def longest_taught(self) -> int:
+        """Tokens of the longest trajectory that SFT trains on."""
+        return min(self.max_length, self.sft.max_length)
 
     @model_validator(mode="after")
     def _preferences_can_be_learnt(self) -> Self:

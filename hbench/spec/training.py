@@ -65,7 +65,11 @@ class SftBlock(Optimised):
     batch: Whole = Field(16, ge=1, description="Demonstrations an update, over all processes.")
     schedule: Literal["linear", "cosine", "constant"] = Field("linear", description="After the warm-up.")
     floor: Number = Field(0.1, ge=0, le=1, description="Share of the learning rate at which linear and cosine end.")
-    max_length: Whole = Field(4096, ge=8, description="Tokens of prompt and completion; longer rows are dropped, never cut.")
+    max_length: Whole = Field(
+        4096,
+        ge=8,
+        description="Tokens of a row; longer ones are dropped, never cut. In distillation train.max_length holds too, and is the default.",
+    )
 
 
 class ImmediateCredit(Block):
