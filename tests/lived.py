@@ -31,6 +31,7 @@ class Say:
     told: str | None = "done"
     hidden: tuple[Span, ...] = ()
     reason: str = ""
+    cut: bool = False  # the proposal ended at the limit of tokens
 
 
 def bash(command: str, said: str = "") -> str:
@@ -45,7 +46,7 @@ def lived(*turns: Say, question: str = "q", repeat: int = 0, score: float = 1.0,
     made, events, action = [], [], None
     for say in turns:
         seen = Trajectory(question, repeat, HEAD, tuple(made)).seen(len(made))
-        events.append(Event("lm", conversation_json(seen), say.proposal, role="student"))
+        events.append(Event("lm", conversation_json(seen), say.proposal, role="student", finish_reason="length" if say.cut else "stop"))
         accepted = say.proposal if say.instead is None else say.instead
         action, failure = _read(accepted, tools)
         if action and action.tool:

@@ -1,6 +1,6 @@
 """What a training step hands to a trainer, and what comes back."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -25,12 +25,14 @@ class Talk:
     """A conversation to be trained on. messages: as a chat template takes them, with `tools` beside them, or None.
 
     trained: places of the assistant's messages that carry loss. hidden: place -> spans of characters there that carry none.
+    cut: places of those that ended at a limit of tokens: their end marker, which nobody said, carries none.
     """
 
     messages: Sequence[Json]
     trained: Sequence[int]
     hidden: Mapping[int, Sequence[tuple[int, int]]] = field(default_factory=dict)
     tools: Json = None
+    cut: Collection[int] = ()
 
 
 @dataclass(frozen=True, slots=True)

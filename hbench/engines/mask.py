@@ -1,4 +1,4 @@
-"""Which tokens of a conversation are trained: what the assistant said, with its end marker, and nothing else.
+"""Which tokens of a conversation are trained: what the assistant said, with its end marker if it said that, and nothing else.
 
 The chat template itself is asked, once without and once with an answer; markers for training in it are not needed.
 """
@@ -103,7 +103,7 @@ class Chat:
             read = self._encode(whole[at:start])
             spoken, taught = self._said(said, messages[place]["content"], talk.hidden.get(place, ()))
             row.ids.extend([*read, *spoken, self.ends[end]])
-            row.labels.extend([*[IGNORED] * len(read), *taught, self.ends[end]])
+            row.labels.extend([*[IGNORED] * len(read), *taught, IGNORED if place in talk.cut else self.ends[end]])
             row.places.extend([-1] * len(read) + [place] * (len(spoken) + 1))
             at = start + len(said) + len(end)
         if all(label == IGNORED for label in row.labels):

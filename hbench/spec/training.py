@@ -68,7 +68,7 @@ class SftBlock(Optimised):
     max_length: Whole = Field(
         4096,
         ge=8,
-        description="Tokens of a row; longer ones are dropped, never cut. In distillation train.max_length holds too, and is the default.",
+        description="Tokens of a row; longer ones are dropped, never cut. In distillation train.max_length holds too: the default.",
     )
 
 

@@ -12,6 +12,7 @@ from hbench.steps._rollout_rows import rollout_rows, rollouts_from_rows
 
 Rows = dict[str, list[dict[str, Any]]]
 # What a turn's failure crossed, where it was no call that could not be read.
+STUDENT = "student"  # the role whose events are those of the trajectory, a call each turn; a sub-agent's are not
 _BOUNDARY = {"timeout": "limits", "refused": "harness", "error": "harness", "bad_type": "harness"}
 
 
@@ -56,6 +57,15 @@ def acted_from_rows(made: HasRows) -> list[Acted]:
     place = {question: at for at, question in enumerate(made.value["questions"])}
     ordered = sorted(rollouts, key=lambda rollout: (place[rollout.question_id], rollout.repeat))
     return [Acted(rollout, lived[rollout.question_id, rollout.repeat]) for rollout in ordered]
+
+
+def cut_turns(made: HasRows) -> dict[tuple[str, int], frozenset[int]]:
+    """(question id, repeat) -> the turns in which the student's own words ended at the limit of tokens. made: as above."""
+    said: dict[tuple[str, int], list[str | None]] = {}
+    for row in sorted(made.rows("events"), key=lambda row: row["position"]):
+        if row["kind"] == "lm" and row["role"] == STUDENT:
+            said.setdefault(_key(row), []).append(row["finish_reason"])
+    return {key: frozenset(turn for turn, why in enumerate(its) if why == "length") for key, its in said.items()}
 
 
 def _turn(turn: Turn, texts: dict[str, str]) -> dict[str, Any]:

@@ -10,8 +10,8 @@ from hbench.core.action import EXECUTE, Action, CallFailure, Tool
 from hbench.core.digest import Json
 from hbench.core.output import Artifact
 from hbench.core.trajectory import Acted, BrokenTrajectory, Trajectory, Turn, conversation_json
+from hbench.steps._acted_rows import STUDENT
 
-STUDENT = "student"  # the role whose events are those of the trajectory; a sub-agent's are not
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 

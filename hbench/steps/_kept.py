@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from hbench.core.action import EXECUTE_TOOL, Tool
@@ -11,7 +12,7 @@ from hbench.core.harness import Harness
 from hbench.core.output import Artifact
 from hbench.core.training import TurnTokens
 from hbench.core.trajectory import Acted
-from hbench.steps._acted_rows import acted_from_rows
+from hbench.steps._acted_rows import acted_from_rows, cut_turns
 
 
 def student_tools(bank: Harness | None) -> tuple[Tool, ...]:
@@ -20,15 +21,25 @@ def student_tools(bank: Harness | None) -> tuple[Tool, ...]:
     return (EXECUTE_TOOL, *map(tool_of, made))
 
 
-def kept_acted(inputs: Mapping[str, Artifact]) -> list[tuple[Acted, Json]]:
-    """(rollout, the tools that its chat template was given) of every kept rollout of the inputs `acted…`, each beside the
-    `kept…` of the same ending, in the order of the endings, then of questions and repeats."""
+@dataclass(frozen=True)
+class Kept:
+    """tools: what its chat template was given. cut: turns in which the student was cut at its limit of tokens."""
+
+    acted: Acted
+    tools: Json
+    cut: frozenset[int]
+
+
+def kept_acted(inputs: Mapping[str, Artifact]) -> list[Kept]:
+    """Every kept rollout of the inputs `acted…`, each beside the `kept…` of the same ending, in the order of the endings,
+    then of questions and repeats."""
     found = []
     for name in sorted(name for name in inputs if name.startswith("acted")):
         kept = inputs[f"kept{name.removeprefix('acted')}"].value
         wanted = {tuple(key) for key in kept["kept"]}
-        acted = acted_from_rows(inputs[name])
-        found += [(one, kept["template_tools"]) for one in acted if (one.rollout.question_id, one.rollout.repeat) in wanted]
+        acted, cut = acted_from_rows(inputs[name]), cut_turns(inputs[name])
+        keyed = {(one.rollout.question_id, one.rollout.repeat): one for one in acted}
+        found += [Kept(one, kept["template_tools"], cut.get(key, frozenset())) for key, one in keyed.items() if key in wanted]
     return found
 
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from hbench.core.digest import Json
 from hbench.core.failure import StepError
@@ -13,7 +14,7 @@ from hbench.core.voice import without_loss
 from hbench.steps._kept import kept_acted, row_fault, told, write_lines
 from hbench.steps.run_setting import model_ref
 
-VERSION = 2
+VERSION = 3  # 3: the end of a draft that was cut tells nothing
 FILE, TEXTS = "rows.jsonl", "pairs.jsonl"
 
 
@@ -21,9 +22,9 @@ def pair_rows(params: Json, inputs: Mapping[str, Artifact], services: Services) 
     """params: model (the student), hide, max_length. inputs: `acted_…` and `kept_…`, of one domain each.
 
     One pair a replaced turn of a kept trajectory: what the student had seen, its draft, what was accepted in its place.
-    File rows.jsonl: {"accepted", "rejected"}, each {"input_ids", "labels"}, labels -100 off the response and on what is
-    hidden of it; what longer than max_length is dropped, never cut (too_long), and so is what the chat template would shift
-    (chat_template). File pairs.jsonl: {"question_id", "repeat", "turn", "messages", "rejected", "accepted"}, all of them,
+    File rows.jsonl: {"accepted", "rejected"}, each {"input_ids", "labels"}, labels -100 off the response, on what is hidden
+    of it, and on the end of a draft that ended at the limit of tokens; what longer than max_length is dropped, never cut
+    (too_long), and so is what the chat template would shift (chat_template). File pairs.jsonl: {"question_id", "repeat", "turn", "messages", "rejected", "accepted"}, all of them,
     for other trainers. Value: pairs, asked, dropped (reason -> how many), told, longest, file, texts. Raises StepError when
     no pair is left.
     """
@@ -62,8 +63,8 @@ _TALKS = ("accepted_talk", "rejected_talk")
 
 def _pairs(inputs: Mapping[str, Artifact], hide: str) -> list[Json]:
     found = []
-    for one, tools in kept_acted(inputs):
-        lived = one.trajectory
+    for one in kept_acted(inputs):
+        lived = one.acted.trajectory
         for place, turn in enumerate(lived.turns):
             if turn.verdict != "replace":
                 continue
@@ -76,8 +77,8 @@ def _pairs(inputs: Mapping[str, Artifact], hide: str) -> list[Json]:
                     "messages": seen,
                     "rejected": turn.proposal,
                     "accepted": turn.accepted,
-                    "accepted_talk": _talk(seen, turn.accepted, tools, without_loss(turn, hide)),
-                    "rejected_talk": _talk(seen, turn.proposal, tools),
+                    "accepted_talk": _talk(seen, turn.accepted, one.tools, without_loss(turn, hide)),
+                    "rejected_talk": replace(_talk(seen, turn.proposal, one.tools), cut=[len(seen)] if place in one.cut else []),
                 }
             )
     return found

@@ -13,10 +13,10 @@ from hbench.core.protocols import Services
 from hbench.core.training import Talk, TurnTokens
 from hbench.core.trajectory import Acted, conversation_json
 from hbench.core.voice import without_loss
-from hbench.steps._kept import kept_acted, row_fault, told, write_lines
+from hbench.steps._kept import Kept, kept_acted, row_fault, told, write_lines
 from hbench.steps.run_setting import model_ref
 
-VERSION = 2
+VERSION = 3  # 3: no end is taught of what was cut
 FILE = "rows.jsonl"
 NO_LOSS = -100
 
@@ -26,30 +26,30 @@ def trajectory_rows(params: Json, inputs: Mapping[str, Artifact], services: Serv
     more a replaced turn weighs), max_length, seed (order of the sessions). inputs: `acted_…` and `kept_…`, of one domain
     each.
 
-    File rows.jsonl: {"input_ids", "labels", "weights", "group"} a line; labels are -100 off accepted responses and on what
-    is hidden, and the weights of a session sum to 1, or those of a token to `rare` or 1. A session is one row, or one row
-    a turn where the chat template rewrites what was said before. A session of which a row has more than max_length tokens
-    is dropped, never cut (too_long), and so is one that the template would shift (chat_template). Rows of
-    kept_trajectories say so. Value: rows, sessions, turn_by_turn (sessions), dropped, told, tokens, trained_tokens,
+    File rows.jsonl: {"input_ids", "labels", "weights", "group"} a line; labels are -100 off accepted responses, on what is
+    hidden, and on the end of one that the student did not end: it was passed as its limit of tokens had cut it. The weights
+    of a session sum to 1, or those of a token to `rare` or 1. A session is one row, or one row a turn where the chat
+    template rewrites what was said before. A session of which a row has more than max_length tokens is dropped, never cut
+    (too_long), and so is one that the template would shift (chat_template). Rows of kept_trajectories say so. Value: rows, sessions, turn_by_turn (sessions), dropped, told, tokens, trained_tokens,
     longest, file. Raises StepError when no session is left, and when the template would shift most of them: those left are
     no fair share, but sessions without a replacement, say.
     """
-    acted = kept_acted(inputs)
-    talks = [_talk(one, tools, params["hide"]) for one, tools in acted]
+    kept = kept_acted(inputs)
+    talks = [_talk(one, params["hide"]) for one in kept]
     sessions, rows, dropped, refused = [], [], Counter(), ""
-    for (one, _), talk, found in zip(acted, talks, services.tokenise_turns(model_ref(params["model"]), talks), strict=True):
+    for one, talk, found in zip(kept, talks, services.tokenise_turns(model_ref(params["model"]), talks), strict=True):
         reason = row_fault(found, params["max_length"])
-        rows.append(_kept_row(one, found, reason))
+        rows.append(_kept_row(one.acted, found, reason))
         if reason:
             dropped[reason] += 1
             refused = found if isinstance(found, str) else refused
         else:
-            sessions.append(_Session(found, _weights(one, talk, found, params)))
+            sessions.append(_Session(found, _weights(one.acted, talk, found, params)))
     why = told(dropped) + (f" ({refused})" if refused else "")
     if not sessions:
-        raise StepError(f"no training row is left of {len(acted)} trajectories: {why}")
-    if dropped["chat_template"] > len(acted) / 2:
-        raise StepError(f"{dropped['chat_template']} of {len(acted)} trajectories cannot be trained on: {refused}")
+        raise StepError(f"no training row is left of {len(kept)} trajectories: {why}")
+    if dropped["chat_template"] > len(kept) / 2:
+        raise StepError(f"{dropped['chat_template']} of {len(kept)} trajectories cannot be trained on: {refused}")
     random.Random(params["seed"]).shuffle(sessions)
     file = services.part.folder / "sft" / FILE
     write_lines(file, _lines(sessions))
@@ -76,12 +76,13 @@ class _Session:
     weights: Sequence[Sequence[float]]
 
 
-def _talk(acted: Acted, tools: Json, hide: str) -> Talk:
+def _talk(kept: Kept, hide: str) -> Talk:
     """The conversation as the student lived it; each accepted response is to be trained."""
-    places = _places(acted)
-    turns = acted.trajectory.turns
+    places = _places(kept.acted)
+    turns = kept.acted.trajectory.turns
     hidden = {place: without_loss(turn, hide) for place, turn in zip(places, turns, strict=True)}
-    return Talk(conversation_json(acted.trajectory.messages), places, hidden, tools)
+    cut = {places[at] for at, turn in enumerate(turns) if at in kept.cut and turn.verdict == "pass"}
+    return Talk(conversation_json(kept.acted.trajectory.messages), places, hidden, kept.tools, cut)
 
 
 def _places(acted: Acted) -> list[int]:

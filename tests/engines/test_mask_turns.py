@@ -127,6 +127,15 @@ def test_a_real_tokenizer_trains_every_letter_but_those_that_are_hidden(drawn):
         assert all(letter in rest for letter in read.replace("\ufffd", ""))
 
 
+@pytest.mark.parametrize("name", SURVIVE)
+def test_the_end_of_a_response_that_was_cut_carries_no_loss(name):
+    made, messages = chat_of(name), [{"role": "system", "content": "s"}, *turns("a", "bc", "d", "e")]
+    whole, cut = (made.talk(Talk(messages, [2, 4], cut=places)) for places in ((), (2,)))
+    assert [row.ids for row in whole] == [row.ids for row in cut], "it is read all the same"
+    changed = [(one, two, at) for a, b in zip(whole, cut) for one, two, at in zip(a.labels, b.labels, a.places) if one != two]
+    assert [(one in made.ends.values(), two, at) for one, two, at in changed] == [(True, IGNORED, 2)]
+
+
 def test_all_responses_are_trained_in_one_row():
     (row,) = chat().talk(Talk(turns("a", "bc", "d", "e"), [1, 3]))
     assert "".join(chat().tokenizer.convert_ids_to_tokens(row.ids)) == "<user>a<end><assistant>bc<end><user>d<end><assistant>e<end>"

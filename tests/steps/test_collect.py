@@ -7,10 +7,13 @@ import pytest
 
 from hbench.core.failure import StepError
 from hbench.core.harness import Harness
+from hbench.core.message import Reply
 from hbench.core.prompt import load_prompt
+from hbench.engines.mask import IGNORED
 from hbench.parts.part import build
 from hbench.steps.harness import harness_value
 from tests.engines.test_mask import chat
+from tests.engines.test_mask_turns import embedded_chat
 from tests.runtime.acting import STUDENT, TARGET, bash, params
 from tests.runtime.reviewing import verdict
 from tests.steps.stage import Stage, value
@@ -44,13 +47,30 @@ def kept(stage, acted, filters=("succeeded", "no_leak"), **inputs):
     return stage.run("keep_trajectories", {"filters": blocks, "target": TARGET}, {"acted": acted, **inputs})
 
 
-def rows(stage, acted, keep, kind="trajectory_rows"):
+def rows(stage, acted, keep, kind="trajectory_rows", with_chat=None):
     params = {"model": MODEL, "target": TARGET, "hide": "voice", "loss_weights": "session", "rare": 1.0, "max_length": 50_000}
     made = stage.run(
         kind, {**params, "seed": 0}, {"acted_0": acted, "kept_0": keep},
-        tokenise_turns=lambda model, talks: [chat().talk(talk) for talk in talks],
+        tokenise_turns=lambda model, talks: [(with_chat or chat()).talk(talk) for talk in talks],
     )  # fmt: skip
     return made, [json.loads(line) for line in (made.folder / "files" / "rows.jsonl").read_text().splitlines()]
+
+
+def test_no_end_is_taught_of_what_was_cut_at_the_limit_of_tokens(stage):
+    """A passed turn that ended at max_tokens was trained with an end of turn that the student never said."""
+    copied = bash("cp in.txt out.txt") + "\n\nThis copies the nu"
+    said = [Reply(copied, "length"), Reply(bash("cat out.txt"), "stop"), Reply("Done.", "stop")]
+    scripted(stage, lambda request: said[min(len(request.messages) // 2 - 1, 2)])
+    acted = stage.run("act", params(seed=7), {"questions": asked(1)})
+    assert [row["failure"] for row in acted.rows("turns")] == [None, None, None]
+    real = embedded_chat()
+    _, (row,) = rows(stage, acted, kept(stage, acted), with_chat=real)
+    (end,) = set(real.ends.values()) & set(row["input_ids"])
+    taught = "".join(real.tokenizer.decode(token) for token in row["labels"] if token != IGNORED)
+    mark = real.tokenizer.decode(end)
+    assert taught == f"{copied}{bash('cat out.txt')}{mark}Done.{mark}"
+    assert row["input_ids"].count(end) == 2 + 2 + 3 and row["labels"].count(end) == 2, "it is read: so the student is asked"
+    assert all((weight > 0) == (label != IGNORED) for weight, label in zip(row["weights"], row["labels"], strict=True))
 
 
 @pytest.mark.parametrize("size", [1, 9000], ids=["inline", "parquet"])

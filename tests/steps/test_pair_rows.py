@@ -54,6 +54,14 @@ def test_a_pair_is_what_was_seen_the_draft_and_what_was_accepted(tmp_path):
     assert "wq" not in json.dumps(texts)
 
 
+def test_the_end_of_a_draft_that_was_cut_tells_nothing(tmp_path):
+    """The student did not say it; what was accepted in its place has one."""
+    cut = Say(bash("sort names.txt"), bash("sort -o names.txt names.txt"), "(no output)", cut=True)
+    _, rows, _ = pairs(tmp_path, lived(Say(bash("ls"), told="x", cut=True), cut, ANSWER))
+    assert told(rows[0]["rejected"])[1] == cut.proposal
+    assert told(rows[0]["accepted"])[1] == f"{cut.instead}<end>"
+
+
 def test_what_the_reviewer_thinks_aloud_is_no_reason_to_prefer(tmp_path):
     _, rows, _ = pairs(tmp_path, TWO)
     assert told(rows[0]["accepted"])[1] == f" I sort in place.\n\n{bash('sort -o names.txt names.txt')}<end>"

@@ -70,6 +70,16 @@ def test_what_the_reviewer_thinks_aloud_is_read_and_not_trained(tmp_path, hide, 
     assert trained == f"{LOOK.proposal}<end>{seen}\n\n{bash('sort -o names.txt names.txt')}<end>Sorted.<end>"
 
 
+def test_no_end_is_taught_where_the_student_was_cut(tmp_path):
+    """It was taught wherever a turn was passed, also where the limit of tokens had ended it."""
+    long, replaced = Say(bash("cat a"), told="b", cut=True), Say(bash("cat c"), bash("cat d"), cut=True)
+    _, (row,) = rows(tmp_path, lived(long, replaced, LOOK, ANSWER))
+    whole, trained = text(row)
+    assert trained == f"{long.proposal}{replaced.instead}<end>{LOOK.proposal}<end>Sorted.<end>"
+    assert f"{long.proposal}<end>" in whole, "what the student read later has it"
+    assert math.fsum(row["weights"]) == pytest.approx(1.0)
+
+
 def test_voice_outside_of_reasoning_is_the_students_own(tmp_path):
     """A command may well say `the draft`."""
     own = Say(bash("ls"), bash("cp the draft.txt final.txt", "The draft is short."), hidden=((0, 19),))
