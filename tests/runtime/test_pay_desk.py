@@ -57,3 +57,20 @@ def test_one_who_knows_no_address_pays_nothing(services):
     for wrong in (address.replace(SOLVER.digest, "0" * 64), address.replace(address.split("/")[3], "guessed")):
         with pytest.raises(aiohttp.WSServerHandshakeError):
             Purser(wrong)
+
+
+def test_on_another_machine_the_driver_pays(services, tmp_path):
+    """A step's machine of a cluster has no budget: what its lm-eval asks is held for, and noted, where the run is."""
+    from hbench.runtime.ray_node import NodeServices, Session
+
+    session = Session("t", tmp_path, tmp_path, services.machine, services.serve("").rstrip("/"), 8, {})
+    purse, node = services.budget.open("step"), NodeServices(session)
+    try:
+        line = purser(node)
+        assert line.hold([(300, 10)] * 4) == 3
+        line.settle((600, 12), 2.0)
+        line.close()
+    finally:
+        node.close()
+    (row,) = purse.rows()
+    assert (row["role"], row["calls"], row["prompt_tokens"]) == ("benchmark", 3, 600) and services.budget.run.calls == 3
