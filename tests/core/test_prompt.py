@@ -172,6 +172,17 @@ def test_an_include_by_variable_is_refused(folder):
     assert "name must be fixed" in problems(folder, "{% include q %}", q="mine/p.j2")[0]
 
 
+@pytest.mark.attack
+@pytest.mark.control
+def test_control_as_a_template_the_same_words_are_obeyed():
+    """By a plain environment, with model text as source."""
+    from jinja2 import DictLoader, Environment
+
+    plain = Environment(loader=DictLoader({"mine/p.j2": "included"}))
+    made = plain.from_string("{{ 7 * 7 }} {{ q.__class__.__mro__ }} {% include q %}").render(q="mine/p.j2")
+    assert made == "49 (<class 'str'>, <class 'object'>) included"
+
+
 def test_a_frozen_prompt_that_changed_stops_the_step(folder):
     (folder / "prompts" / "report").mkdir()
     write(folder, "{# variables: score #}\n{{ score }}", "report/own")

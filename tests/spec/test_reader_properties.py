@@ -95,6 +95,13 @@ def test_deep_nesting_is_a_problem_and_not_a_crash():
 
 
 @pytest.mark.attack
+@pytest.mark.control
+def test_control_a_plain_reader_crashes_at_less():
+    with pytest.raises(RecursionError):
+        yaml.safe_load("a: " + "[" * 700 + "]" * 700)
+
+
+@pytest.mark.attack
 def test_aliases_and_merge_keys_are_refused():
     bomb = "a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n"
     assert [str(p) for p in parse(bomb, Path("mine.yaml")).problems][0] == (

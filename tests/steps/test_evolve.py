@@ -155,6 +155,14 @@ def test_what_a_grader_said_is_in_no_trace(stage):
     assert len(sent) == 1 and "wanted 42" not in sent[0] and "[the end]\nerror" in sent[0]
 
 
+@pytest.mark.attack
+@pytest.mark.control
+def test_control_what_a_harness_said_is_in_its_trace(stage):
+    failure = Failure("harness", "error", "wanted 42")
+    made = by_model(stage, written("memory.md", "Look.\n", FAILED), acted(rollout(FAILED, 0, failure=failure)))
+    assert any("error: wanted 42" in row["text"] for row in made.rows("texts") if "The trace of question" in row["text"])
+
+
 AGENT = '''
 import json, os, pathlib, sys
 work = pathlib.Path(sys.argv[1])

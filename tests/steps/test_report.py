@@ -176,6 +176,13 @@ def test_a_graders_words_are_not_quoted():
     assert "gold-canary" not in text and "could not be graded" in text
 
 
+@pytest.mark.attack
+@pytest.mark.control
+def test_control_a_harness_s_own_words_are():
+    crashed = rollout(0, 0.0, answer=None, failure="error", boundary="harness", error="cannot compare with gold-canary")
+    assert "gold-canary" in told([crashed], show_gold=False)
+
+
 def test_a_gold_answer_that_only_a_checker_knows_is_left_out():
     question = Question.of("sums", "Colour the graph.", None, "g")
     run = evaluated([rollout(0, 0.0, question_id=question.id)])

@@ -62,6 +62,8 @@ def refused(source: Path, said: str, **more: object) -> None:
     assert list(Path("results/published").iterdir()) == []
 
 
+@pytest.mark.attack
+@pytest.mark.control
 def test_a_bundle_is_taken_in_byte_for_byte(theirs):
     made = take_in(theirs / "study", Path("results"))
     assert made.folder == Path("results/published/study") and made.left == ()

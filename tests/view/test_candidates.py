@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 import hbench.view
+from hbench.store.query import query
 from hbench.view.candidate import candidate
 from hbench.view.harness_tree import tree
 from hbench.view.reading import Reading
@@ -62,6 +63,14 @@ def test_the_page_shows_hostile_words_as_text(told_page, name):
     told = told_page.get(f"/candidates/{key(name)}/0")
     assert told.status == 200
     assert "<script>document" not in told.text and not set(told.text) & {"\x1b", "\x07", "\b", "\u202e"}
+
+
+@pytest.mark.attack
+@pytest.mark.control
+def test_control_those_words_are_stored_as_they_were_said(told_folder):
+    """So for all pages over that folder."""
+    (found,) = query(told_folder, "select count(*) from texts where contains(text, '<script>document') and contains(text, chr(27))").rows
+    assert found[0] >= 2 and {"\x1b", "\x07", "\b", "\u202e"} <= set(SAID) & set(REPORT)
 
 
 def test_pages_link_down_and_up(told_page):

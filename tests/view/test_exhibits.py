@@ -35,6 +35,8 @@ def test_an_exhibit_whose_specs_were_not_run_says_so_and_shows_the_papers_values
     assert "select" in text and "The SQL behind it" in text
 
 
+@pytest.mark.attack
+@pytest.mark.control
 def test_its_figure_and_files_are_served(toy_page):
     files = set(re.findall(r'href="(/exhibits/qa_rounds/[^"]+)"', opened(toy_page, "qa_rounds")))
     assert {file.rpartition(".")[2] for file in files} >= {"csv", "tex", "md", "svg"}

@@ -19,6 +19,17 @@ def test_a_page_is_answered_under_each_name_of_this_machine(toy_page):
         assert toy_page.get("/runs", Host=f"{name}:{toy_page.port}").status == 200
 
 
+@pytest.mark.attack
+@pytest.mark.control
+def test_control_the_page_s_own_requests_are_answered(toy_page, toy):
+    """With its own origin, by the methods that it uses, and for its own files."""
+    same = {"Origin": toy_page.address, "Sec_Fetch_Site": "same-origin", "Sec_Fetch_Mode": "cors", "Sec_Fetch_Dest": "empty"}
+    assert [toy_page.get(path, **same).status for path in ("/runs", "/static/page.css", "/sql?q=select+1")] == [200] * 3
+    assert toy_page.get("/runs", "HEAD").status == 200
+    assert toy_page.post("/sql/saved", name="own", q="select 1").status == 303 and (toy / "queries/own.sql").exists()
+    assert toy_page.post("/sql/saved", name="own", forget="1").status == 303 and not (toy / "queries/own.sql").exists()
+
+
 @pytest.mark.parametrize("host", ["evil.example", "evil.example:{port}", "127.0.0.1", "127.0.0.1.evil.example:{port}", "localhost:1", ""])
 @pytest.mark.attack
 def test_another_host_name_is_refused_so_that_no_name_of_a_stranger_may_resolve_to_this_page(toy_page, host):

@@ -5,6 +5,7 @@ import io
 import time
 from pathlib import Path
 
+import duckdb
 import pytest
 
 from hbench.core.failure import HbenchError
@@ -112,6 +113,18 @@ def test_no_file_is_reached_and_no_row_is_slipped_in(toy, tmp_path, query):
     file = tmp_path / "secret.csv"
     file.write_text("told\nsecret\n")
     assert "secret\n" not in trouble(toy, query.format(file=file))
+
+
+@pytest.mark.attack
+@pytest.mark.control
+def test_control_a_plain_connection_does_all_that(tmp_path):
+    (tmp_path / "secret.csv").write_text("told\nsecret\n")
+    plain = duckdb.connect()
+    assert plain.sql(f"select * from read_csv('{tmp_path}/secret.csv')").fetchall() == [("secret",)]
+    assert plain.sql("select count(*) from glob('/etc/*')").fetchall()[0][0] > 0
+    for query in ("create table mine as select 1", "copy mine to '{}/mine'", "set memory_limit = '1GB'", "delete from mine", "checkpoint"):
+        plain.execute(query.format(tmp_path))
+    assert (tmp_path / "mine").exists() and plain.sql("from mine").fetchall() == []
 
 
 def test_a_bundle_is_read_in_the_same_way_and_its_files_stay_as_they_are(bundle):  # noqa: F811

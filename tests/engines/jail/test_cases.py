@@ -1,6 +1,8 @@
 """The shared cases about running a program: 130, 132, 135, 136, by number."""
 
 import json
+import subprocess
+import sys
 
 import pytest
 
@@ -62,6 +64,17 @@ def test_135_broken_output_bytes_are_replaced_and_cut(sandbox):
     outcome = attack(sandbox, source)
     assert outcome.answer == expected["answer"] and outcome.output.startswith("��xxx")
     assert len(outcome.output.encode()) <= expected["log_bytes_max"]
+
+
+@pytest.mark.attack
+@pytest.mark.control
+def test_control_132_and_135_in_a_plain_process_it_is_ended_and_its_bytes_come_as_they_are():
+    ended, broken = (
+        subprocess.run([sys.executable, "-c", f"{case(number)[0]}\nrun('', None)\nprint('after')"], capture_output=True)
+        for number in (132, 135)
+    )
+    assert b"after" not in ended.stdout
+    assert b"\xff" in broken.stdout and len(broken.stdout) > case(135)[1]["log_bytes_max"]
 
 
 @BOTH

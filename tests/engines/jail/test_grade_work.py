@@ -108,6 +108,14 @@ def test_a_file_that_answers_for_its_grader_cannot_spell_gold_in_the_kind_of_its
     assert isinstance(verdict, Failure) and verdict.kind == "crash"
 
 
+@pytest.mark.attack
+@pytest.mark.control
+def test_control_such_a_file_does_answer_for_its_grader():
+    """In a kind that any grader's failure may have, it is believed."""
+    (verdict,) = grade("auto", running(FORGED.replace("fortytwo", "memory")))
+    assert (verdict.kind, verdict.message) == ("memory", "42")
+
+
 @pytest.mark.parametrize(
     ("code", "kind"),
     [("[0 for _ in iter(int, 1)]", "memory timeout"), ("__import__('os').abort()", "crash"), ("b'x' * 10**10", "memory")],

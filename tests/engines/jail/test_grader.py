@@ -148,8 +148,18 @@ def test_a_family_that_cannot_be_made_is_an_error_of_the_step(block):
         grade("auto", "42", **block)
 
 
+SEES_THE_KEY = "{'score': float('canary' in repr(dict(__import__('os').environ)))}"
+
+
 @pytest.mark.attack
 def test_the_grader_has_no_key(monkeypatch):
     monkeypatch.setenv("OPENAI_API_KEY", "canary")
-    (verdict,) = grade("auto", "x", how="{'score': float('canary' in repr(dict(__import__('os').environ)))}")
+    (verdict,) = grade("auto", "x", how=SEES_THE_KEY)
     assert verdict == {"score": 0.0}
+
+
+@pytest.mark.attack
+@pytest.mark.control
+def test_control_in_this_process_there_is_one(monkeypatch):
+    monkeypatch.setenv("OPENAI_API_KEY", "canary")
+    assert eval(SEES_THE_KEY) == {"score": 1.0}

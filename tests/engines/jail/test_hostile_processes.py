@@ -6,6 +6,7 @@ import os
 import platform
 import socket
 import subprocess
+import sys
 
 import pytest
 
@@ -185,9 +186,8 @@ def test_control_a_socket_could_be_opened(listener):
     assert attack("none", CONNECT, question=listener).answer == "connected"
 
 
-@CONFINED_ONLY
-def test_a_harness_holds_its_own_pipes_and_nothing_else(sandbox):
-    code = """
+HELD = body(
+    """
 import os
 held = []
 for number in range(1000):
@@ -197,7 +197,20 @@ for number in range(1000):
     except OSError:
         pass
 return str(held)"""
-    assert attack(sandbox, body(code)).answer == "[0, 1, 2, 3]"  # nothing to read, output twice, the channel
+)
+
+
+@CONFINED_ONLY
+def test_a_harness_holds_its_own_pipes_and_nothing_else(sandbox):
+    assert attack(sandbox, HELD).answer == "[0, 1, 2, 3]"  # nothing to read, output twice, the channel
+
+
+@pytest.mark.control
+def test_control_a_plain_child_process_holds_what_is_left_open_for_it(tmp_path):
+    with (tmp_path / "gold").open("w") as gold:
+        words = [sys.executable, "-c", f"{HELD}\nprint(run('', None))"]
+        held = subprocess.run(words, pass_fds=[gold.fileno()], capture_output=True, text=True).stdout
+        assert held == f"[0, 1, 2, {gold.fileno()}]\n"
 
 
 # name -> number on x86-64, number on aarch64, arguments: each does something, or fails with another error than EPERM

@@ -1,6 +1,8 @@
 """Solver-written code under python() and a student's commands, which may do more than a harness: they get no nearer to the
 kernel, to other processes or to namespaces of their own, and use up what is theirs alone. Each with its control."""
 
+import subprocess
+
 import pytest
 
 from tests.engines.jail.lab import CONFINED, python, shell
@@ -87,3 +89,14 @@ def test_nothing_is_mounted_over_or_laid_bare(sandbox, tried):
         tried(command)
     ran = shell(sandbox, *(command.format("$HOME") for command in MOUNTS), "ls -A $HOME; echo fine")
     assert all(each.code != 0 for each in ran[:-1]) and ran[-1].output == "fine\n", ran
+
+
+@pytest.mark.control
+def test_control_where_one_is_root_of_ones_own_they_work(tmp_path):
+    """All but a block device, and what a container has locked."""
+    words = ["unshare", "-rm", "sh", "-c"]
+    if subprocess.run([*words, "true"], capture_output=True).returncode:
+        pytest.skip("no user namespace can be made here")
+    script = " && ".join(command.format(tmp_path) for command in MOUNTS if "bind" not in command and "mknod" not in command)
+    ran = subprocess.run([*words, f"{script} && echo all"], capture_output=True, text=True)
+    assert ran.stdout == "all\n", ran.stderr

@@ -1,5 +1,8 @@
 """Harnesses that eat memory, disk, output and time, or forge and bloat what they send; each with its control."""
 
+import subprocess
+import sys
+
 import pytest
 
 from hbench.core.limits import Limits
@@ -58,6 +61,12 @@ def test_a_harness_that_never_returns_is_ended(sandbox, code):
     assert said(attack(sandbox, body(code), limits=Limits(wall_s=0.7, cpu_s=5))) == ("limits", "timeout")
 
 
+@pytest.mark.control
+def test_control_one_that_takes_its_time_is_not_ended():
+    code = "import time\nfor _ in range(4): time.sleep(0.2)\nreturn 'late'"
+    assert attack("auto", body(code), limits=Limits(wall_s=60, cpu_s=5)).answer == "late"
+
+
 @CONFINED_ONLY
 def test_calls_are_counted_outside_whatever_is_caught(sandbox):
     code = "while True:\n    try:\n        tools.lm('x')\n    except BaseException:\n        pass"
@@ -86,6 +95,12 @@ def test_output_written_past_python_is_bounded_too(sandbox):
     assert outcome.answer == "full" and len(outcome.output) <= QUICK.output_chars
 
 
+@pytest.mark.control
+def test_control_a_plain_child_process_gives_all_of_it():
+    code = f"{FLOOD.replace('2000', '20')}\nrun('', None)"
+    assert len(subprocess.run([sys.executable, "-c", code], capture_output=True).stdout) == 20 * 50_001
+
+
 DISK = body(
     """
 with open(question + '/big', 'wb') as file:
@@ -111,6 +126,11 @@ DESCRIPTORS = body("import os\nheld = []\nwhile len(held) < 1000: held += os.pip
 @CONFINED_ONLY
 def test_descriptors_are_limited(sandbox):
     assert said(attack(sandbox, DESCRIPTORS)) == ("harness", "error")
+
+
+@pytest.mark.control
+def test_control_a_few_descriptors_can_be_held():
+    assert attack("auto", DESCRIPTORS.replace("1000", "40")).answer == "held"
 
 
 EQUAL_TO_ALL = """

@@ -75,6 +75,19 @@ def test_the_folder_is_small_and_the_rest_is_read_only():
     assert "OSError" in filled["stderr"] and "No space" in files["stderr"] and "Read-only" in elsewhere["stderr"]
 
 
+@pytest.mark.attack
+@pytest.mark.control
+def test_control_with_room_it_has_memory_and_files_and_a_place_to_write(tmp_path):
+    (held,) = python("auto", "x = bytearray(400 << 20); print(len(x))", memory_mb=1000)
+    small = "open('big', 'wb').write(bytes(1 << 20))\nfor i in range(100): open(str(i), 'w').close()\nprint('small')"
+    fork = "import os\nif os.fork() == 0: os._exit(0)\nos.wait(); print('forked')"
+    (wrote,), elsewhere = python("namespaces", small), python("none", f"open('{tmp_path}/x', 'w'); print('there')", fork)
+    told = [each["stdout"] for each in (held, wrote, *elsewhere)]
+    assert told == [f"{400 << 20}\n", "small\n", "there\n", "forked\n"]
+
+
+@pytest.mark.attack
+@pytest.mark.control
 def test_it_may_start_processes_a_few():
     code = "import subprocess, sys\nsubprocess.run([sys.executable, '-c', 'print(6 * 7)'], check=True)"
     assert python("namespaces", code)[0]["stdout"] == "42\n"

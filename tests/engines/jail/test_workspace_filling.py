@@ -66,3 +66,11 @@ def test_huge_output_is_held_to_its_size(sandbox, flood):
     ran, after = shell(sandbox, flood, "echo fine", output_chars=1000, timeout_s=5.0)
     assert 1000 < len(ran.output) < 1100 and "characters left out" in ran.output
     assert after.output == "fine\n" and psutil.Process().memory_info().rss - before < 50 << 20
+
+
+@CONFINED_ONLY
+@pytest.mark.control
+def test_control_what_fits_stays_and_is_shown_whole(sandbox):
+    fill = "head -c 4M /dev/zero > big; for i in $(seq 100); do : > $i; done; ls | wc -l"
+    ran, said = shell(sandbox, fill, "seq 200", output_chars=1000)
+    assert (ran.output, ran.code) == ("101\n", 0) and said.output.splitlines() == [str(n) for n in range(1, 201)]

@@ -12,7 +12,7 @@ import pytest
 
 pytest.importorskip("openpyxl", reason="the extra `sheets` is not installed")
 
-from openpyxl import Workbook
+from openpyxl import Workbook, load_workbook
 from openpyxl.worksheet.formula import ArrayFormula
 
 from hbench.parts.domains import _sheet_cells
@@ -75,6 +75,8 @@ def test_formulas_with_stored_values_are_those_values_and_a_stored_empty_text_is
     assert found == {"A1": 3.0, "C1": "a", "D1": "#DIV/0!", "E1": 1.0, "F1": {"formula": "=1+2"}}
 
 
+@pytest.mark.attack
+@pytest.mark.control
 def test_all_cells_that_an_array_formula_fills_are_without_value():
     book = Workbook()
     book.active["B2"] = ArrayFormula("B2:B4", "=A1:A3*2")
@@ -210,3 +212,40 @@ def test_a_link_to_another_file_is_left_alone():
     """Neither opened nor followed: only what is stored of it counts."""
     rows = '<row r="1"><c r="A1"><f>[1]Other!A1</f><v>5</v></c></row>'
     assert cells(written(rows)) == {"A1": 5.0}
+
+
+@pytest.mark.attack
+@pytest.mark.control
+def test_control_they_are_what_they_say(tmp_path):
+    """An archive unpacks to more than it is, also past what it says; a sheet does reach that far; a link is kept by who keeps links."""
+    with ZipFile(BytesIO(packed(("a", bytes(4 << 20))))) as archive:
+        assert len(archive.read("a")) == 4 << 20 > 100 * archive.getinfo("a").compress_size
+    content = lying(1 << 20)
+    with ZipFile(BytesIO(content)) as archive:
+        part = archive.getinfo("xl/media/x")
+        start = part.header_offset + 30 + len(part.filename)
+        assert part.file_size == 100 and len(zlib.decompress(content[start : start + part.compress_size], -15)) == 1 << 20
+    assert load_workbook(BytesIO(made({"A1": 1, "XFD1048576": 2}))).active.dimensions == "A1:XFD1048576"
+
+
+ENTITY = """<!DOCTYPE x [<!ENTITY a SYSTEM "file://{}">]>"""
+CELL = '<row r="1"><c r="A1" t="inlineStr"><is><t>&a;</t></is></c><c r="B1"><v>2</v></c></row>'
+
+
+@pytest.mark.attack
+def test_an_entity_that_is_a_file_is_not_read(tmp_path):
+    (tmp_path / "secret").write_text("canary-c0de")
+    content = with_part(written(CELL), "xl/worksheets/sheet1.xml", lambda xml: ENTITY.format(tmp_path / "secret") + xml)
+    try:
+        assert "canary-c0de" not in str(cells(content))
+    except Unreadable as bad:
+        assert "canary-c0de" not in str(bad)
+
+
+@pytest.mark.attack
+@pytest.mark.control
+def test_control_a_reader_that_follows_entities_reads_it(tmp_path):
+    etree = pytest.importorskip("lxml.etree")
+    (tmp_path / "secret").write_text("canary-c0de")
+    xml = ENTITY.format(tmp_path / "secret") + f"<sheetData>{CELL}</sheetData>"
+    assert "canary-c0de" in etree.tostring(etree.fromstring(xml, etree.XMLParser(resolve_entities=True))).decode()

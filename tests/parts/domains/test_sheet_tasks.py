@@ -78,6 +78,8 @@ def test_a_workbook_outside_of_its_folder_is_refused(folder, tmp_path, row):
     """It was laid into workspaces: a folder of tasks of somebody else's could send models what lies anywhere."""
     (tmp_path / "before.xlsx").write_bytes(BEFORE)
     lay(folder, {"1_7_input.xlsx": BEFORE, "1_7_answer.xlsx": AFTER}, json.loads(json.dumps(row).replace("{}", str(tmp_path))))
+    named = row["cases"][0]["input"].format(tmp_path) if "cases" in row else row["spreadsheet_path"] + "/1_7_input.xlsx"
+    assert (folder / named).read_bytes() == BEFORE  # the control: it is there
     with pytest.raises(HbenchError, match="task 7 names a workbook outside of its folder"):
         spreadsheet().questions(0, 1, 0)
 

@@ -102,6 +102,8 @@ def test_a_hostile_molecule_is_no_answer_and_no_trouble(what):
     assert graded(HOSTILE[what], "CCO")["score"] == 0.0
 
 
+@pytest.mark.attack
+@pytest.mark.control
 def test_any_order_of_atoms_is_the_same_molecule():
     from rdkit import Chem
 
