@@ -112,6 +112,14 @@ def test_what_takes_libreoffice_over_costs_its_own_workbook_alone(what, stand_in
     assert isinstance(found, Failure) and found.kind == "recalculation"
 
 
+@pytest.mark.attack
+@pytest.mark.control
+def test_control_what_it_leaves_is_taken_and_what_the_link_leads_to_was_in_reach(stand_in, tmp_path):
+    (tmp_path / "secret").write_bytes(b"canary")
+    stand_in(f"cp {tmp_path}/secret out/0.xlsx")
+    assert Recalculation("none").workbooks({"a": b"short"}) == {"a": b"canary"}
+
+
 PROBES = {
     "read a file": "cat {folder}/secret",
     "see a variable": 'echo "$HBENCH_TEST_KEY"',
