@@ -6,8 +6,10 @@ import warnings
 from datetime import datetime
 from functools import cache
 from io import BytesIO
+from itertools import islice
 from zipfile import ZIP_DEFLATED, ZIP_STORED, ZipFile, ZipInfo
 
+import pytest
 from hypothesis import strategies as st
 from openpyxl import Workbook
 from openpyxl.comments import Comment
@@ -15,6 +17,7 @@ from openpyxl.formatting.rule import FormulaRule
 from openpyxl.worksheet.formula import ArrayFormula, DataTableFormula
 
 from tests.parts.domains.workbooks import made, saved
+from tests.where import data
 
 Members = list[tuple[str, bytes]]
 
@@ -49,6 +52,17 @@ def good() -> tuple[bytes, ...]:
     """Workbooks as students leave them; each has 1 in Sheet1!A1, and a formula without a value in B1."""
     cells = {"A1": 1, "B1": "=A1+1", "A2": "12.5", "B2": True, "C1": 0.1}
     return made(cells), made(cells, Other={"A1": "x"}), saved(_rich(cells))
+
+
+@cache
+def real() -> tuple[bytes, ...]:
+    """Some that people saved with Excel; none where the benchmark's are not at hand."""
+    try:
+        files = sorted((data() / "spreadsheet" / "files").rglob("*.xlsx"), key=lambda file: (file.stat().st_size, file))
+    except pytest.skip.Exception:
+        return ()
+    saved_by_excel = (file for file in files if ZipFile(file).namelist()[0] == "[Content_Types].xml")
+    return tuple(file.read_bytes() for file in islice(saved_by_excel, 2))
 
 
 def _rich(cells: dict) -> Workbook:
@@ -139,7 +153,7 @@ _LISTED = [(8, "<H"), (10, "<H"), (16, "<I"), (20, "<I"), (24, "<I"), (28, "<H")
 @st.composite
 def spoilt(draw) -> bytes:
     """A workbook spoilt once or several times; now and then it is good, or any bytes."""
-    parts = members(draw(st.sampled_from(good())))
+    parts = members(draw(st.sampled_from([*good(), *real()])))
     for _ in range(draw(st.integers(0, 3))):
         parts = draw(spoilt_parts(parts))
     content = packed(parts, draw(st.booleans()))

@@ -26,6 +26,7 @@ GOLD = "canary-91d2"
 RIGHT = {"'Sheet1'!A1": 1.0}  # in each workbook while it is good
 WRONG = {"'Sheet1'!A1": 1.0, "'Sheet1'!B1": GOLD}  # in none
 AREAS = [Area("Sheet1", 1, 1, 1, 1), Area("Sheet1", 1, 1, 2, 1), Area("Sheet1", 1, 1, 8, 20), Area("other", 1, 1, 2, 1_048_576)]
+AREAS += [Area(sheet, 1, 1, 8, 20) for sheet in ("Sheet2", "before")]  # of those that Excel has saved
 GRADES = ({"score": 1.0, "soft": 1.0}, {"score": 0.0, "soft": 0.0})
 PLACES = st.sampled_from(AREAS)
 CELLS = st.sampled_from([RIGHT, WRONG])
@@ -42,7 +43,8 @@ def outcome(content: bytes, area: Area, cells: dict):
 
 def read(content: bytes):
     try:
-        return Book(content).cells(AREAS[:3])
+        book = Book(content)
+        return book.cells([Area(sheet, 1, 1, 8, 20) for sheet in book.sheets])
     except Unreadable as bad:
         return str(bad)
 
