@@ -118,6 +118,7 @@ test-view: install
 	HBENCH_NEEDS_CHROMIUM=1 .venv/bin/python -m pytest -vv -rs tests/view
 
 # vLLM for real, its CPU build with the embedded model, in an environment of its own (3 GB): ten minutes or so on two quiet cores.
+# pip warns that torchvision, torchaudio and torchcodec are missing: texts need none of them.
 VLLM_PIP = .venv-vllm/bin/python -m pip --disable-pip-version-check
 .venv-vllm/.installed: constraints-vllm.txt
 	$(PYTHON) -m venv .venv-vllm
