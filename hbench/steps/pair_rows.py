@@ -24,8 +24,9 @@ def pair_rows(params: Json, inputs: Mapping[str, Artifact], services: Services) 
     One pair a replaced turn of a kept trajectory: what the student had seen, its draft, what was accepted in its place.
     File rows.jsonl: {"accepted", "rejected"}, each {"input_ids", "labels"}, labels -100 off the response, on what is hidden
     of it, and on the end of a draft that ended at the limit of tokens; what longer than max_length is dropped, never cut
-    (too_long), and so is what the chat template would shift (chat_template). File pairs.jsonl: {"question_id", "repeat", "turn", "messages", "rejected", "accepted"}, all of them,
-    for other trainers. Value: pairs, asked, dropped (reason -> how many), told, longest, file, texts. Raises StepError when
+    (too_long), and so is what the chat template would shift (chat_template). File pairs.jsonl: {"question_id", "repeat",
+    "turn", "messages", "rejected", "accepted"}, all of them, for other trainers. Value: pairs, asked, dropped (reason -> how
+    many), told, longest, file, texts. Raises StepError when
     no pair is left.
     """
     pairs = _pairs(inputs, params["hide"])

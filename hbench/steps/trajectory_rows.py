@@ -30,8 +30,8 @@ def trajectory_rows(params: Json, inputs: Mapping[str, Artifact], services: Serv
     hidden, and on the end of one that the student did not end: it was passed as its limit of tokens had cut it. The weights
     of a session sum to 1, or those of a token to `rare` or 1. A session is one row, or one row a turn where the chat
     template rewrites what was said before. A session of which a row has more than max_length tokens is dropped, never cut
-    (too_long), and so is one that the template would shift (chat_template). Rows of kept_trajectories say so. Value: rows, sessions, turn_by_turn (sessions), dropped, told, tokens, trained_tokens,
-    longest, file. Raises StepError when no session is left, and when the template would shift most of them: those left are
+    (too_long), and so is one that the template would shift (chat_template). Rows of kept_trajectories say so. Value: rows,
+    sessions, turn_by_turn (sessions), dropped, told, tokens, trained_tokens, longest, file. Raises StepError when no session is left, and when the template would shift most of them: those left are
     no fair share, but sessions without a replacement, say.
     """
     kept = kept_acted(inputs)
