@@ -62,7 +62,7 @@ class Store:
         return RunJournal(self.folder / "runs" / f"{run_id}.jsonl")
 
     def _place(self, key: str) -> Path:
-        return self.folder / "steps" / key[:2] / key
+        return Path(f"{self.folder}/steps/{key[:2]}/{key}")  # of a hundred thousand, `/` of paths takes a quarter of the time
 
     def _opened(self, final: Path, lease: Lease) -> UnfinishedPart | Artifact:
         try:

@@ -31,7 +31,7 @@ def read_artifact(folder: Path) -> Artifact | None:
 def read_record(folder: Path, rows: bool = False) -> dict[str, Json] | None:
     """step.json as written, `rows` only when asked for; None when it is not there."""
     try:
-        handle = os.open(folder / "step.json", os.O_RDONLY)
+        handle = os.open(f"{folder}/step.json", os.O_RDONLY)
     except FileNotFoundError:
         return None
     try:
@@ -39,7 +39,7 @@ def read_record(folder: Path, rows: bool = False) -> dict[str, Json] | None:
     finally:
         os.close(handle)
     try:
-        record = json.loads(text if rows else text.removesuffix(b",") + b"}")
+        record = json.loads(str(text if rows else text.removesuffix(b",") + b"}", "utf-8", "surrogatepass"))
         age = age_of(record["schema"])
     except (ValueError, KeyError, TypeError) as broken:
         raise StepError(f"{folder}/step.json is broken ({broken}); remove the folder to run its step again") from None

@@ -12,10 +12,9 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
-from json.encoder import c_make_encoder, encode_basestring
 from pathlib import Path
 
-from hbench.core.digest import Json
+from hbench.core.digest import Json, encoder, json_text
 from hbench.core.failure import StepError
 from hbench.core.output import Row
 from hbench.store.table import Table
@@ -23,15 +22,7 @@ from hbench.store.tables import STEP_TABLES, TABLES
 
 Rows = Mapping[str, Sequence[Row]]  # table name -> rows
 
-
-
-def _encoder(sort_keys: bool) -> Callable[[Json], str]:
-    """JSON without blanks, of this one choice: JSONEncoder makes the encoder anew for each value, which takes longer than a row."""
-    pieces = c_make_encoder(None, json.JSONEncoder().default, encode_basestring, None, ":", ",", sort_keys, False, False)
-    return lambda value: "".join(pieces(value, 0))
-
-
-_ENCODE, _CANONICAL = _encoder(sort_keys=False), _encoder(sort_keys=True)
+_ENCODE = encoder(sort_keys=False)
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 
 
@@ -119,9 +110,9 @@ class Digester:
         """True when a row with this key came before."""
         shape, seen = TABLES[table], self._seen.setdefault(table, {})
         stable = {k: v for k, v in row.items() if k not in shape.volatile} if shape.volatile else row
-        key = _CANONICAL([row[k] for k in shape.written_key]).encode()
+        key = json_text([row[k] for k in shape.written_key]).encode()
         before = len(seen)
-        seen[key] = hashlib.sha256(_CANONICAL(stable).encode()).digest()
+        seen[key] = hashlib.sha256(json_text(stable).encode()).digest()
         return len(seen) == before
 
     def digests(self) -> dict[str, str]:
@@ -134,7 +125,7 @@ class Digester:
 
 def row_key(table: str, row: Row) -> str:
     """What tells this row from others of its table."""
-    return _CANONICAL([row.get(k) for k in TABLES[table].written_key])
+    return json_text([row.get(k) for k in TABLES[table].written_key])
 
 
 def _known(name: str, tables: frozenset[str]) -> bool:
