@@ -17,7 +17,7 @@ from hbench.runtime.local import ReadyStep, in_thread
 from hbench.runtime.loop import Interrupted
 from hbench.runtime.model_servers import shares
 from hbench.runtime.progress import Told
-from hbench.runtime.ray_batches import MOST_LOST, lost_errors
+from hbench.runtime.ray_batches import MOST_LOST, lost_errors, telling_losses
 from hbench.runtime.ray_cluster import RayNodes, connect
 from hbench.runtime.ray_node import SERVED_BY, Session
 from hbench.steps.trained import trained
@@ -65,7 +65,8 @@ class OnRay:
         for _ in range(MOST_LOST):
             with self._nodes.one_for(ready.kind) as (place, node):
                 try:
-                    return self._followed(node.step.options(num_returns="streaming").remote(ready))
+                    with telling_losses():
+                        return self._followed(node.step.options(num_returns="streaming").remote(ready))
                 except lost_errors():
                     if self._stopping:
                         raise Interrupted from None

@@ -5,6 +5,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator
 from concurrent.futures import FIRST_EXCEPTION, Future, wait
+from contextlib import contextmanager
 from typing import Any
 
 from hbench.core.failure import OutOfBudget, StepError
@@ -91,7 +92,8 @@ class Lanes:
         while self._batches and not self._stopping:
             batch = self._batches.popleft()
             try:
-                self._play(batch, batch.start(node))
+                with telling_losses():
+                    self._play(batch, batch.start(node))
             except lost_errors():
                 batch.lost += 1
             else:
@@ -160,4 +162,20 @@ def lost_errors() -> tuple[type[Exception], ...]:
         exceptions.LocalRayletDiedError,
         exceptions.ObjectLostError,
         exceptions.OutOfMemoryError,
+        Lost,
     )
+
+
+class Lost(Exception):
+    """A process went before Ray knew whose what it had just made was."""
+
+
+@contextmanager
+def telling_losses() -> Iterator[None]:
+    """Raises Lost for that, of which Ray tells by a ValueError."""
+    try:
+        yield
+    except ValueError as trouble:
+        if "whose owner is unknown" not in str(trouble):
+            raise
+        raise Lost from trouble

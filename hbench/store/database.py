@@ -9,11 +9,11 @@ import json
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Literal
+from typing import IO, Any, Literal
 
 from hbench.core.failure import StepError
 from hbench.store.artifacts import PLAN_TABLES
@@ -90,6 +90,8 @@ class _Folding:
                         return "held"
                 except _Outdated:
                     self._start_anew()
+                except _Overtaken:
+                    continue  # what is there now says it
                 except Broken as broken:
                     if self._anew:
                         raise  # just made: it is not the files
@@ -137,7 +139,7 @@ class _Folding:
         try:
             for step in steps:
                 stage.add_step(step)
-            self._insert(stage)
+            self._insert(stage, steps)
             self.steps += len(steps)
             return
         except (duckdb.Error, StepError, ValueError, KeyError, TypeError, AttributeError) as spoilt:
@@ -182,11 +184,14 @@ class _Folding:
         finally:
             stage.close()
 
-    def _insert(self, stage: Stage) -> None:
+    def _insert(self, stage: Stage, steps: Sequence[Path] = ()) -> None:
+        """steps: the ones that are staged. Raises _Overtaken where one of them is in the database after all."""
         if stage.has("texts"):
             with self._texts.opened(read_only=False, patience_s=_PATIENCE_S) as database:
                 stage.insert(database, ["texts"])
         with self._main.opened(read_only=False, patience_s=_PATIENCE_S) as database:
+            if not self._main.replacement and _holds(database, steps):
+                raise _Overtaken
             stage.insert(database, TABLES.keys() - {"texts"})
 
     def _get_round(self, file: DatabaseFile) -> bool:
@@ -221,6 +226,16 @@ class _Folding:
 
 class _Outdated(Exception):
     """The database has the tables of another hbench."""
+
+
+class _Overtaken(Exception):
+    """It was looked at in a file that another has taken the place of since: DuckDB goes on with the one that a query of this
+    process has open."""
+
+
+def _holds(database: Any, steps: Sequence[Path]) -> bool:
+    sql = "select count(*) from steps where step_key in (select unnest(?))"
+    return bool(steps) and database.execute(sql, [[step.name for step in steps]]).fetchone()[0] > 0
 
 
 _CELLS = ("exhibit_cells",)

@@ -12,6 +12,7 @@ import psutil
 import pytest
 
 from hbench.core.failure import StepError
+from hbench.runtime.ray_batches import lost_errors, telling_losses
 from hbench.runtime.ray_node import _enter
 from tests.runtime.test_kill import EMBEDDED, table_rows
 from tests.thorough import often
@@ -114,6 +115,13 @@ def test_whatever_the_moment_a_worker_is_killed_the_tables_are_the_same(cluster,
         assert process.returncode == 0, said
         assert table_rows(world, results) == theirs
     assert met, "every run had ended before the kill"
+
+
+def test_what_a_lost_process_had_just_made_is_a_loss_too():
+    """Ray may not know yet whose it was, and says so by a ValueError: the step failed."""
+    pytest.importorskip("ray", reason="needs the extra 'cluster'")
+    with pytest.raises(lost_errors()), telling_losses():
+        raise ValueError("An application is trying to access a Ray object whose owner is unknown(cb1c26e4).")
 
 
 @pytest.mark.long

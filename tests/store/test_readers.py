@@ -13,7 +13,7 @@ import pytest
 from hbench.store import database
 from hbench.store.artifacts import Store
 from hbench.store.database import fold, rebuild
-from hbench.store.query import query
+from hbench.store.query import open_read_only, query
 from tests.store.made import contents, put, put_run, rollouts
 
 pytestmark = pytest.mark.fault
@@ -161,6 +161,24 @@ def test_a_query_and_a_fold_in_one_process_get_along(store):
     assert errors == []
     assert {result.how for result in results} <= {"folded", "held"}
     assert count(store) == 10
+
+
+def test_a_look_into_a_file_that_was_replaced_since_doubles_nothing(store, monkeypatch):
+    """A query of this process kept the old file open while a fold looked, and was over when it put rows in: they were there."""
+    reader = open_read_only(store.folder, 5.0)
+    put(store, "second", rollouts([1.0]))
+    subprocess.run([sys.executable, "-c", FOLD, str(store.folder)], check=True)
+    look = database._Folding._look
+
+    def look_at_last(folding, connection):
+        found = look(folding, connection)
+        reader.close()
+        return found
+
+    monkeypatch.setattr(database._Folding, "_look", look_at_last)
+    put(store, "third", rollouts([1.0]))
+    assert fold(store.folder).steps == 1
+    assert count(store) == 4
 
 
 @pytest.mark.slow
