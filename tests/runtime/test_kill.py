@@ -41,7 +41,8 @@ def test_a_scripted_run_killed_again_and_again_gives_the_tables_of_one_left_alon
     began = time.monotonic()
     world.hbench("run", "specs/toy.yaml", "-q", "--results", "alone")
     startup = time.monotonic() - began
-    killer = Killer(world, "specs/toy.yaml", length - startup, 0.7 * startup, SEED)
+    replies = len(whole_lines(world.folder / "alone"))
+    killer = Killer(world, "specs/toy.yaml", length - startup, 0.7 * startup, SEED, replies)
     for i in range(KILLS):
         tried(f"a run killed at a random moment ({i})")
         killer.kill(i)

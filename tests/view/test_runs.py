@@ -135,7 +135,7 @@ def test_a_run_without_an_end_in_which_nothing_moves_is_said_to_be_stopped(tmp_p
 @pytest.mark.slow
 def test_a_page_shows_a_run_that_goes_on_and_never_holds_it_up(tmp_path):
     """Pages are asked all the time, and a query holds the database for seconds, while a run writes into the folder."""
-    world = make_world(tmp_path, latency_ms=40)
+    world = make_world(tmp_path, latency_ms=250)
     results, seen, done = tmp_path / "results", set(), threading.Event()
     with served(results) as page:
 
