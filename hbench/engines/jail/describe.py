@@ -6,6 +6,7 @@ import threading
 from dataclasses import dataclass, field, replace
 
 from hbench.core.failure import HbenchError
+from hbench.engines.jail import cgroup
 from hbench.engines.jail.inside import landlock, seccomp
 from hbench.engines.jail.jails import chosen
 from hbench.engines.jail.pool import start_zygote
@@ -105,7 +106,7 @@ async def _look(sandbox: str) -> JailReport:
         for purpose in ("harness", "python"):
             started.append(await start_zygote(sandbox, purpose))
         report = _report(*started)
-        promises, gaps = await _workspace(sandbox, started)
+        promises, gaps = (a + b for a, b in zip(await _workspace(sandbox, started), _together(), strict=True))
         return replace(report, promises=(*report.promises, *promises), not_protected=(*report.not_protected, *gaps))
     except HbenchError as none:
         return JailReport("", str(none), (), _REFUSED, "install bubblewrap")
@@ -127,6 +128,15 @@ async def _workspace(sandbox: str, started: list[Zygote]) -> tuple[tuple[str, ..
         return (*_WORKSPACE, *_WORKSPACE_APART), (*_WORKSPACE_SUM, *(() if zygote.promises["proc"] else (_NO_PROC,)))
     refused = f"workspace: commands may not {', '.join(zygote.promises['refused'])}: some programs behave otherwise here"
     return (*_WORKSPACE, *_WORKSPACE_ON_DISK), (*_DISK_GAPS, refused)
+
+
+def _together() -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What is promised of all jails of a driver together, and what not."""
+    group = cgroup.own()
+    if group is None:
+        return (), ("memory of all jails together: no control group can be made here",)
+    most = f"at most {group.memory_mb} MB and {cgroup.MOST_PROCESSES} processes (control group, version {group.version})"
+    return (f"all jails together: {most}",), ()
 
 
 def _report(harness: Zygote, python: Zygote) -> JailReport:

@@ -120,6 +120,8 @@ class _Grader:
     def _ended(self, ended: Ended) -> Failure:
         if ended.status == FORK_FAILED:
             raise StepError("the grader jail cannot fork: this machine is out of processes or memory")
+        if not self._late and ended.cpu_seconds <= self._limits.timeout_s:
+            self._child.raise_if_starved(ended)
         if self._late or ended.signal in (signal.SIGXCPU, signal.SIGKILL):
             return Failure("grader", "timeout", f"grading took more than {self._limits.timeout_s:g} s")
         ending = signal.Signals(ended.signal).name if ended.signal else f"exit code {ended.code}"

@@ -113,6 +113,8 @@ class HarnessRun:
     def _judge(self, final: dict | None, ended: Ended, output: str, seconds: float) -> Outcome:
         if ended.status == FORK_FAILED:
             raise StepError("the harness jail cannot fork: this machine is out of processes or memory")
+        if final is None and self._failure is None and ended.cpu_seconds <= self.job.limits.cpu_s:
+            self._child.raise_if_starved(ended)
         failure = self._failure or _said(final) or _overdrawn(final, ended, self.job) or _broke(final, ended)
         answer = final["answer"] if failure is None else None
         return Outcome(answer, failure is None, failure, output, seconds, ended.cpu_seconds)

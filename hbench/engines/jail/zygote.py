@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from hbench.core.digest import Json
 from hbench.core.failure import StepError
-from hbench.engines.jail import start
+from hbench.engines.jail import cgroup, start
 from hbench.engines.jail.inside import wire
 
 START_S = 60.0  # loading the grader's libraries on a busy machine
@@ -43,17 +43,24 @@ class Ended:
 
 @dataclass(slots=True)
 class Child:
-    """One forked child. started and ended are set once the zygote says so."""
+    """One forked child. started and ended are set once the zygote says so. deaths: of its jails for want of memory, before."""
 
     job: int
     zygote: "Zygote"
     started: asyncio.Future = field(repr=False)
     ended: asyncio.Future = field(repr=False)
+    deaths: int = 0
 
     def kill(self) -> None:
         """Ends it and all it started; does nothing when it has ended. `ended` follows."""
         if not self.ended.done():
             self.zygote.order(b"K", self.job)
+
+    def raise_if_starved(self, ended: Ended) -> None:
+        """Raises StepError where the kernel ended it for want of memory: all together had too much, and it may be blameless."""
+        if ended.signal == signal.SIGKILL and cgroup.deaths() > self.deaths:
+            what = f"the kernel ended a process of the {self.zygote.purpose} jail: all of them together used up their memory"
+            raise StepError(f"{what}; let fewer rollouts live at once (machine.in_flight), or use a machine with more memory")
 
 
 class Zygote:
@@ -91,7 +98,7 @@ class Zygote:
 
     def _exec(self, control: socket.socket) -> subprocess.Popen:
         return subprocess.Popen(
-            start.command(self.recipe, self.purpose, self.packages),
+            cgroup.entered(start.command(self.recipe, self.purpose, self.packages)),
             env=start.environment(self.purpose),
             stdin=control,
             stdout=subprocess.DEVNULL,
@@ -109,7 +116,7 @@ class Zygote:
         if not self.alive:
             raise ZygoteDied(f"the {self.purpose} jail's zygote is not running")
         self._last += 1
-        child = Child(self._last, self, self._loop.create_future(), self._loop.create_future())
+        child = Child(self._last, self, self._loop.create_future(), self._loop.create_future(), cgroup.deaths())
         self.children[child.job] = child
         self.order(b"F", child.job, {"job": child.job, **order}, descriptors)
         return child
