@@ -19,7 +19,7 @@ export PYTHONDONTWRITEBYTECODE =
 # Where the slices of real multi-hop questions lie; without them `make qa` leaves that part out.
 HBENCH_DATA ?= ../shared/data
 
-.PHONY: install appworld quickstart qa train-smoke distil-smoke exhibits test unit fault attack truth thorough test-sheets test-view test-vllm test-lm-eval test-ray bench audit lock fuzz clean
+.PHONY: install appworld quickstart qa train-smoke distil-smoke exhibits test slow fault attack truth thorough test-sheets test-view test-vllm test-lm-eval test-ray bench audit lock fuzz clean
 
 install: .venv/.installed
 
@@ -74,10 +74,11 @@ exhibits: install
 TESTS = .venv/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --durations 25
 
 test: install
-	$(TESTS) -m "not long"
-
-unit: install
 	$(TESTS) -m "not slow and not long"
+
+# What is dearer: real models, training, kills drawn over a run, README's commands. CI runs these after `make test`.
+slow: install
+	$(TESTS) -m "slow and not long"
 
 # What could silently falsify a number, tried more often than `make test` tries it: faults, attacks, and claims checked by
 # other means. Each ends in a line that counts.

@@ -82,6 +82,7 @@ def test_a_new_spec_is_written_once_and_passes_its_check(desk):
     assert (done.returncode, done.stderr) == (2, "specs/first.yaml is there already: give another name, or remove it\n")
 
 
+@pytest.mark.slow
 def test_a_bundle_goes_out_as_one_file_and_comes_in_again(desk):
     desk.hbench("export", "published/mini", "--duckdb", "mini.duckdb")
     said = desk.hbench("import", "mini.duckdb", "--name", "theirs").stdout

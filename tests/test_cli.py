@@ -162,6 +162,7 @@ def test_doctor_says_what_is_here(world):
     assert "does not protect from" in said
 
 
+@pytest.mark.slow
 def test_a_bundle_is_written_and_read_in_place_of_the_results(world, tmp_path):
     said = world.hbench("export", "toy", "--name", "mini").stdout
     assert "rows/rollouts.parquet" in said and re.search(r"results/published/mini: 0\.\d MB in \d+ files", said)

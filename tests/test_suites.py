@@ -37,6 +37,7 @@ def test_other():
 '''
 
 
+@pytest.mark.slow
 def test_what_was_tried_is_counted_and_what_failed_or_was_skipped_did_not_come_out_well(tmp_path):
     (tmp_path / "test_small.py").write_text(TESTS)
     (tmp_path / "pytest.ini").write_text("[pytest]\nmarkers =\n    fault\n    attack\n    truth\n    control\n")

@@ -1,4 +1,4 @@
-"""How much is drawn: little in `make test`, so that it stays short; more in `make thorough`."""
+"""How much is drawn: little in `make test` and `make slow`, so that they stay short; more in `make thorough`."""
 
 import os
 

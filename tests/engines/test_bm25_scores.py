@@ -112,6 +112,7 @@ def test_bm25s_opens_the_index_itself(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("loops", LOOPS)
 @pytest.mark.parametrize("top_k", [1, 3, 10, 100])
+@pytest.mark.slow
 def test_leaving_postings_out_loses_no_hit(tmp_path, monkeypatch, loops, top_k):
     """Long queries of rare and of very frequent words over 3,000 documents, where most columns are never added up."""
     monkeypatch.setenv("HBENCH_CACHE", str(tmp_path))
@@ -125,6 +126,7 @@ def test_leaving_postings_out_loses_no_hit(tmp_path, monkeypatch, loops, top_k):
 
 
 @pytest.mark.parametrize("name", ["hotpotqa", "musique", "2wiki"])
+@pytest.mark.slow
 def test_real_questions_find_what_bm25s_finds(tmp_path, monkeypatch, name):
     """Recall of gold titles among 10, on the real slices: the same passages, so the same recall."""
     monkeypatch.setenv("HBENCH_CACHE", str(tmp_path))

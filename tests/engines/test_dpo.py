@@ -88,6 +88,7 @@ def gain(model, base, row):
     return sum(one[place, label].item() - two[place, label].item() for place, label in wanted)
 
 
+@pytest.mark.slow
 def test_packed_and_padded_pairs_learn_the_same(ref, tmp_path):
     packed, padded = (
         train(task(ref, tmp_path / str(share), {"share_prompts": share}, updates=3, **BETA), write(tmp_path))
@@ -97,6 +98,7 @@ def test_packed_and_padded_pairs_learn_the_same(ref, tmp_path):
         assert row(packed, name) == pytest.approx(row(padded, name), rel=1e-3, abs=1e-4)
 
 
+@pytest.mark.slow
 def test_memory_is_not_what_is_learned(ref, tmp_path):
     one, two = (
         train(task(ref, tmp_path / str(size), {"micro_batch": size}, updates=2, **BETA), write(tmp_path)) for size in (1, 4)
@@ -104,6 +106,7 @@ def test_memory_is_not_what_is_learned(ref, tmp_path):
     assert row(one, "loss") == pytest.approx(row(two, "loss"), abs=1e-4)
 
 
+@pytest.mark.slow
 def test_a_token_without_label_teaches_nothing(ref, tmp_path):
     """Hidden first tokens are read: only what follows them counts."""
     shown = [pair([2, 4, 3], [10, 11, 0], [20, 21, 0]), pair([2, 4, 3, 10], [11, 0], [20, 21, 0])]
@@ -118,6 +121,7 @@ def test_a_token_without_label_teaches_nothing(ref, tmp_path):
 
 
 @pytest.mark.parametrize("lora", [LORA, None], ids=["adapter", "whole"])
+@pytest.mark.slow
 def test_a_killed_training_goes_on_as_if_it_had_not_been(ref, tmp_path, lora):
     straight = train(task(ref, tmp_path / "a", lora=lora, updates=6, **BETA), write(tmp_path))
     train(task(ref, tmp_path / "b", lora=lora, updates=6, **BETA), write(tmp_path), stop=5)

@@ -126,6 +126,7 @@ def test_a_trained_policy_draws_what_its_checkpoint_draws(ref, tmp_path):
 
 
 @pytest.mark.parametrize("extra", [{}, {"lora": None}, {"kl": 0.1, "iterations": 2}], ids=["adapter", "whole", "kl"])
+@pytest.mark.slow
 def test_a_resumed_training_goes_on_as_if_it_had_never_stopped(ref, tmp_path, extra):
     class Killed(BaseException):
         pass
@@ -167,6 +168,7 @@ def advantages(ref, folder, monkeypatch, rewards, scale):
 
 @pytest.mark.parametrize("place", range(4))
 @pytest.mark.parametrize("scale, kept", [("none", "centred"), ("group", "scaled_sample")])
+@pytest.mark.slow
 def test_no_reward_is_no_signal_and_no_zero(ref, tmp_path, monkeypatch, place, scale, kept):
     """TRL leaves None out of mean and deviation (sample, plus 1e-4); shared case 111."""
     case = json.loads((cases() / "111-reward-none-in-group" / "case.json").read_text())[place]
@@ -185,6 +187,7 @@ def test_a_group_of_equal_rewards_teaches_nothing_and_is_counted(ref, tmp_path):
     assert run.row("groups_without_signal") == [2.0] and run.row("grad_norm") == [0.0]
 
 
+@pytest.mark.slow
 def test_too_many_completions_without_reward_stop_it_behind_a_checkpoint(ref, tmp_path):
     def broken(update, contexts, responses, _):
         rewards = letters(update, contexts, responses, None)
@@ -227,6 +230,7 @@ def test_packed_and_padded_groups_learn_the_same(ref, tmp_path):
 
 
 @pytest.mark.parametrize("loss", ["dapo", "grpo", "bnpo", "dr_grpo"])
+@pytest.mark.slow
 def test_how_an_update_is_cut_for_memory_changes_nothing(ref, tmp_path, loss):
     runs = [Run(job(ref, tmp_path / str(size), {"micro_batch": size}, updates=2, loss=loss)) for size in (2, 4, 8)]
     for run in runs[1:]:

@@ -78,6 +78,7 @@ def test_every_update_is_noted_under_four_names(ref, rows, tmp_path):
         ("cosine", [0.1, 0.55, 1, 0.868, 0.55, 0.232]),
     ],
 )
+@pytest.mark.slow
 def test_the_learning_rate_rises_stays_or_falls(ref, rows, tmp_path, schedule, shares):
     noted = train(task(ref, tmp_path, schedule=schedule, updates=6), rows)
     rates = [noted[update, "learning_rate"] / 1e-2 for update in range(1, 7)]
@@ -85,6 +86,7 @@ def test_the_learning_rate_rises_stays_or_falls(ref, rows, tmp_path, schedule, s
 
 
 @pytest.mark.parametrize("lora", [{**LORA, "dropout": 0.2, "from_layer": 1}, None], ids=["adapter", "whole"])
+@pytest.mark.slow
 def test_a_killed_run_goes_on_as_if_it_had_not_been(ref, rows, tmp_path, lora):
     straight = train(task(ref, tmp_path / "a", lora=lora), rows)
     before = train(task(ref, tmp_path / "b", lora=lora), rows, stop=6)
@@ -96,6 +98,7 @@ def test_a_killed_run_goes_on_as_if_it_had_not_been(ref, rows, tmp_path, lora):
     assert one == two
 
 
+@pytest.mark.slow
 def test_a_checkpoint_that_was_cut_off_is_not_gone_on_from(ref, rows, tmp_path):
     train(task(ref, tmp_path), rows, stop=6)
     (tmp_path / "checkpoints" / "checkpoint-4" / trainer_log.WHOLE).unlink()
@@ -111,6 +114,7 @@ def test_a_run_killed_after_its_last_update_only_saves(ref, rows, tmp_path):
     assert trainable.checkpoint_json(ref, tmp_path / "final") == first
 
 
+@pytest.mark.slow
 def test_memory_is_not_what_is_learned(ref, rows, tmp_path):
     cut, whole = (train(task(ref, tmp_path / str(size), {"micro_batch": size}), rows) for size in (1, 4))
     assert losses(cut) == pytest.approx(losses(whole), abs=1e-4)
@@ -163,6 +167,7 @@ def by_session(row):
 
 
 @pytest.mark.parametrize("machine", [{}, {"micro_batch": 5}, {"share_prompts": False}], ids=["packed", "cut", "padded"])
+@pytest.mark.slow
 def test_rows_whose_weights_sum_to_one_count_alike_however_long(ref, rows, tmp_path, machine):
     given = weigh(rows, tmp_path / "rows.jsonl", by_session)
     noted = train(task(ref, tmp_path, machine, updates=1, batch=10, warmup=0), given)
@@ -197,6 +202,7 @@ def test_a_token_without_weight_teaches_nothing(ref, tmp_path, share):
     assert losses(found[0]) == losses(found[1])
 
 
+@pytest.mark.slow
 def test_a_killed_run_with_weights_goes_on_as_if_it_had_not_been(ref, rows, tmp_path):
     given = weigh(rows, tmp_path / "rows.jsonl", by_session)
     straight = train(task(ref, tmp_path / "a"), given)

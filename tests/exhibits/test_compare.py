@@ -165,6 +165,7 @@ def test_a_run_of_ones_own_stands_against_a_published_one(folder):
     assert (made.whole.ours, made.whole.theirs) == (0.5, 0.25)
 
 
+@pytest.mark.slow
 def test_the_committed_study_says_what_its_exhibit_says():
     made = compare(Path("results"), f"{UNSEEN}:rl_0", ":sft")
     cells = {(c.row, c.column): c for c in regenerate("mini", Path("results")).cells}

@@ -87,6 +87,7 @@ SHAPES = {
 
 
 @pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.slow
 def test_nothing_is_found_one_time_in_twenty(shape):
     study, its, unit = SHAPES[shape]
     found, rejects, covers = told(study, **its)

@@ -34,6 +34,7 @@ def test_one_more_round_runs_only_what_is_new(world):
     assert 0 < again["ran"] <= 8
 
 
+@pytest.mark.slow
 def test_another_selection_rule_scores_nothing_again(world):
     world.hbench("run", "specs/toy.yaml", "arms=null", "rounds=1")
     before = world.sql("select count(*) as n from rollouts")
@@ -50,6 +51,7 @@ def test_equal_candidates_are_run_once(world):
     assert found == [{"n": 1, "steps": 4}]
 
 
+@pytest.mark.slow
 def test_a_limited_run_is_marked_and_kept_apart(world):
     world.hbench("run", "specs/toy.yaml", "--limit", "2")
     world.hbench("run", "specs/toy.yaml")
@@ -139,6 +141,7 @@ def test_ctrl_c_ends_a_run_within_two_seconds_and_says_how_to_go_on(tmp_path):
 
 
 @pytest.mark.fault
+@pytest.mark.slow
 def test_two_runs_at_once_share_the_work(tmp_path):
     """Two writers (case 93): no lost rows, nothing twice."""
     world = make_world(tmp_path, latency_ms=40)
@@ -240,6 +243,7 @@ def test_a_quiet_run_still_says_why_it_failed(tmp_path):
     assert "gave no reply" in done.stderr
 
 
+@pytest.mark.slow
 def test_a_quick_look_uses_the_first_questions_of_each_split_of_the_whole_run(world):
     """--limit moved the splits in the pool: feedback questions of the quick look were the whole run's held-out ones."""
     world.hbench("run", "specs/toy.yaml", "--limit", "2")

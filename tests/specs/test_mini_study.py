@@ -86,6 +86,7 @@ def test_each_unseen_family_names_its_nearest_seen_ones():
     assert {family for families in near.values() for family in families} < set(SEEN)
 
 
+@pytest.mark.slow
 def test_whoever_shows_the_edit_that_solves_an_unseen_family_is_named_near_it():
     """bitwise_arithmetic left out two of the families that show `answer = calc(question)`, which scores 1.00 on it."""
     showing = {family for family, said in replies_by_family("demonstrations").items() if PASTED in map(edited, said)}

@@ -55,7 +55,7 @@ async def attack_all(sandbox: str, names: list[str], mark: str) -> tuple[dict, d
 
 
 def test_no_answer_gets_out_of_the_grader_of_any_family(tmp_path):
-    """`make attack` takes every family, `make test` one in eight."""
+    """`make attack` takes every family, `make slow` one in eight."""
     mark = str(tmp_path / "mark")
     os.chmod(tmp_path, 0o777)
     verdicts, after = asyncio.run(attack_all("auto", families()[:: often(8, 1)], mark))

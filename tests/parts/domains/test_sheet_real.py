@@ -29,6 +29,7 @@ def outputs(task, which):
     return {f"{case.number}_output.xlsx": real()[0].read(getattr(case, which)) for case in task.cases}
 
 
+@pytest.mark.slow
 def test_gold_against_gold_passes_and_formulas_without_values_are_said_to_be_unknown():
     _, tasks, questions = real()
     assert len(questions) == 50 and {name for name, q in questions.items() if q.meta["unsettled"]} == FORMULAS
