@@ -137,7 +137,9 @@ def _problem(raw: Mapping[str, Any], place: Place, tree: Tree) -> Problem:
     sort, context, name = raw["type"], raw.get("ctx", {}), dotted(place)
     mark = tree.mark(place)
     if sort == "missing":
-        return Problem(mark, f"{name} is missing", incomplete=True)
+        spec = tree.mark(())  # what a file that it extends leaves open is missing in the spec
+        mark, hint = (mark, "") if mark.file == spec.file else (spec, f"left open at {mark}")
+        return Problem(mark, f"{name} is missing", hint, incomplete=True)
     if sort == "hbench":
         what = f"{name}: {context['what']}" if name else context["what"]
         return Problem(mark, what, context["hint"], context["incomplete"])

@@ -129,6 +129,15 @@ def test_a_missing_field_is_named(problems):
     ]
 
 
+def test_what_an_extended_file_leaves_open_is_missing_in_the_spec_itself(project):
+    """It was told at the file that is extended, which others share and the author need never have opened."""
+    project.write("specs/half.yaml", "plan: evaluation\nsolver: {sampling: {temperature: 0}}\n")
+    assert project.problems("extends: half\nfamily: {kind: toy}\nsplits: {evaluation: 3}\n").splitlines() == [
+        "specs/mine.yaml:1:1: harness is missing",
+        "specs/mine.yaml:1:1: solver.weights is missing (left open at specs/half.yaml:2:1)",
+    ]
+
+
 def test_a_part_without_a_kind_lists_the_kinds(problems):
     text = "plan: evaluation\nharness: harnesses/one_call.py\nsolver: {weights: embedded/x}\nsplits: {evaluation: 3}\n"
     assert problems(text + "family: {name: maze}\n").startswith("specs/mine.yaml:5:1: family.kind is missing (one of: ")
