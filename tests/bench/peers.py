@@ -3,7 +3,7 @@
 `python tests/bench/peers.py` starts the server of overhead.py and prints a line a harness: wall time and CPU of the whole
 process tree from start to exit, and how many times hbench's that is. A peer is run where it is installed: in this
 environment, or in one of its own under the folder $HBENCH_PEERS, named as the peer (inspect_ai, lm_eval, dspy).
-None of the peers runs code in a jail; hbench does here, and forks for each question.
+None of the peers runs code in a jail; hbench does here, and forks for each question: it is run without, too.
 """
 
 import argparse
@@ -31,8 +31,9 @@ def main() -> None:
     chosen = words.parse_args()
     count, in_flight = chosen.count, chosen.in_flight
     with overhead.server() as url:
-        ours = overhead.best(chosen.repeats, lambda: overhead.run(url, count, in_flight, "trivial", watch_memory=False))
-        print(f"{count} questions, {in_flight} in flight\nhbench: {told(ours, count)}", flush=True)
+        print(f"{count} questions, {in_flight} in flight", flush=True)
+        ours, bare = (own_cost(chosen, url, sandbox) for sandbox in ("auto", "none"))
+        print(f"hbench: {told(ours, count)}\nhbench, sandbox none: {told(bare, count)}", flush=True)
         for name, script in PEERS.items():
             python, version = installed(name)
             if version is None:
@@ -41,7 +42,14 @@ def main() -> None:
             found = overhead.best(chosen.repeats, lambda: asked(python, script, url, count, in_flight))
             failed = ", but it FAILED" if found.code else ""
             ratio = f"{found.wall_s / ours.wall_s:.1f} x the wall time of hbench, {found.cpu_s / ours.cpu_s:.1f} x its CPU"
+            ratio += f" ({found.cpu_s / bare.cpu_s:.1f} x without a jail)"
             print(f"{name} {version}: {told(found, count)}: {ratio}{failed}", flush=True)
+
+
+def own_cost(chosen: argparse.Namespace, url: str, sandbox: str) -> Cost:
+    """The cost of a whole `hbench run` in this sandbox."""
+    once = lambda: overhead.run(url, chosen.count, chosen.in_flight, "trivial", sandbox, watch_memory=False)  # noqa: E731
+    return overhead.best(chosen.repeats, once)
 
 
 def told(cost: Cost, count: int) -> str:
