@@ -84,6 +84,8 @@ slow: install
 # other means. Each ends in a line that counts.
 SUITE = HBENCH_THOROUGH=1 $(TESTS) -rs -m
 
+# Kills wait more than they work: one file more at once than there are cores.
+fault: export PYTEST_XDIST_AUTO_NUM_WORKERS = $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 1)")
 fault: install
 	$(SUITE) fault
 
