@@ -75,7 +75,7 @@ def own() -> Cgroup | None:
 def _of_process(pid: int) -> Cgroup | None:
     group = made(f"{_PREFIX}{pid}")
     if group:
-        atexit.register(group.remove)
+        atexit.register(lambda: group.remove() if os.getpid() == pid else None)  # not by a fork of this process
     return group
 
 
