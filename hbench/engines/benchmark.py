@@ -20,9 +20,8 @@ A_PIECE = 8  # requests to a server are put so many times as many together as ma
 def open_model(model: ModelRef, reach: Json, chat: bool) -> Any:
     """lm-eval's model: weights in this process, with what was trained laid on them, or a server. Raises HbenchError.
 
-    It tells what tokens its calls took: see benchmark_models.
-
-    A server is asked for completions and their log-probabilities; under `chat` for chats, which have none.
+    A server is asked for completions and their log-probabilities; under `chat` for chats, which have none. What tokens the
+    calls took is told as benchmark_models says.
     """
     if reach.get("base_url") or reach.get("port"):
         return _served(model, reach, chat)
