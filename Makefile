@@ -140,7 +140,7 @@ test-lm-eval: install
 # A Ray cluster of several machines, all on this one: the same tables as without it, also when machines or the driver are killed.
 test-ray: install
 	$(PIP) install $(WHEELS) -r constraints-cluster.txt
-	.venv/bin/python -m pytest -vv -s tests/runtime/test_on_ray.py
+	.venv/bin/python -m pytest -vv -s tests/runtime/test_on_ray.py tests/runtime/test_quickstart_on_ray.py
 
 bench: install
 	.venv/bin/python tests/bench/overhead.py

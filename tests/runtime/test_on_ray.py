@@ -14,7 +14,7 @@ import pytest
 from hbench.core.failure import StepError
 from hbench.runtime.ray_batches import lost_errors, telling_losses
 from hbench.runtime.ray_node import _enter
-from tests.runtime.test_kill import table_rows
+from tests.runtime.test_kill import EMBEDDED, table_rows
 from tests.thorough import often
 from tests.world import SPEC, World, make_world
 
@@ -124,16 +124,12 @@ def test_what_a_lost_process_had_just_made_is_a_loss_too():
         raise ValueError("An application is trying to access a Ray object whose owner is unknown(cb1c26e4).")
 
 
-ONE_FAMILY = 'sweep={"family.name": [products]}'
-
-
 @pytest.mark.long
-def test_quickstart_makes_the_same_steps_and_as_many_rows(cluster, tmp_path):
-    """The driver holds the embedded model; the machines ask there, and load nothing."""
-    world = make_world(tmp_path, SPEC)
-    world.hbench("run", "quickstart", ONE_FAMILY, "--results", "alone", timeout=600)
-    said = world.hbench("run", "quickstart", ONE_FAMILY, *ON_RAY, timeout=600).stderr
-    assert "Ray: 2 machines, 2 cores" in said
+def test_the_embedded_model_makes_the_same_steps_and_as_many_rows(cluster, tmp_path):
+    """The driver holds it; the machines ask there, and load nothing."""
+    world = make_world(tmp_path, EMBEDDED.replace("evaluation: 30", "evaluation: 8"))
+    world.hbench("run", "specs/toy.yaml", "--results", "alone", timeout=400)
+    world.hbench("run", "specs/toy.yaml", *ON_RAY, timeout=400)
     ours, theirs = table_rows(world, "results"), table_rows(world, "alone")
     assert {name: len(rows) for name, rows in ours.items()} == {name: len(rows) for name, rows in theirs.items()}
     kinds = "select kind, count(*) as n from steps group by all order by all"
