@@ -70,8 +70,9 @@ exhibits: install
 	  ln -s "$(CURDIR)/results/published" $$folder/published && $(RUN) exhibit --all --results $$folder \
 	  && cp $$made/*.md $$made/*.csv $$made/*.tex $$made/*.svg $$made/*.html results/exhibits/
 
-# Test files run side by side, as many at once as there are cores, at most four.
-TESTS = .venv/bin/python -m pytest -n auto --maxprocesses 4 --dist loadfile --no-loadscope-reorder --durations 25
+# Test files run side by side: one more at once than there are cores, since many of them wait, and at most four.
+AT_ONCE = $(shell $(PYTHON) -c "import os; print(min(4, os.cpu_count() + 1))")
+TESTS = .venv/bin/python -m pytest -n $(AT_ONCE) --dist loadfile --no-loadscope-reorder --durations 25
 
 test: install
 	$(TESTS) -m "not slow and not long"
@@ -84,8 +85,6 @@ slow: install
 # other means. Each ends in a line that counts.
 SUITE = HBENCH_THOROUGH=1 $(TESTS) -rs -m
 
-# Kills wait more than they work: one file more at once than there are cores.
-fault: export PYTEST_XDIST_AUTO_NUM_WORKERS = $(shell $(PYTHON) -c "import os; print(os.cpu_count() + 1)")
 fault: install
 	$(SUITE) fault
 

@@ -51,6 +51,7 @@ def test_nothing_goes_while_the_specs_are_there(world):
     assert steps(world) == before
 
 
+@pytest.mark.slow
 def test_a_removed_specs_steps_go_after_a_yes_and_the_others_rows_are_as_they_were(world):
     before, scores = steps(world), world.sql(HELD_OUT)
     (world.folder / "specs/other.yaml").unlink()

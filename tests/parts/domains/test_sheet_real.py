@@ -40,6 +40,7 @@ def test_gold_against_gold_passes_and_formulas_without_values_are_said_to_be_unk
             graded(questions[name], outputs(tasks[name], "answer"))
 
 
+@pytest.mark.slow
 def test_the_untouched_input_passes_in_twelve_cases_and_what_it_passes_whole_is_left_out():
     _, tasks, questions = real()
     untouched = {name: q.meta["untouched"] for name, q in questions.items() if q.meta["untouched"]}

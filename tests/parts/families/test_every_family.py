@@ -16,6 +16,7 @@ from hbench.parts.families.reasoning_gym import ReasoningGym
 from tests.parts.families.proof import MALFORMED, settings_of
 from tests.where import REPO
 
+pytestmark = pytest.mark.slow
 NAMES = sorted(_library.modules())
 WITHOUT_GOLD = {"boxnet", "graph_color", "propositional_logic", "rubiks_cube", "rush_hour"}
 
