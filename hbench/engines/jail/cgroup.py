@@ -118,7 +118,7 @@ def _try(version: int, parents: tuple[Path, ...], name: str) -> Cgroup | None:
         limit = "memory.max" if version == 2 else "memory.limit_in_bytes"
         (group.folders[0] / limit).write_text(str(memory))
         (group.folders[-1] / "pids.max").write_text(str(MOST_PROCESSES))
-        subprocess.run(group.entered(["/bin/true"]), check=True, capture_output=True)
+        subprocess.run(group.entered(["/bin/sh", "-c", ":"]), check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError):
         group.remove()
         return None
@@ -141,4 +141,3 @@ def _sweep(parent: Path) -> None:
             pid = folder.name.removeprefix(_PREFIX)
             if pid.isdigit() and not Path(f"/proc/{pid}").exists():
                 folder.rmdir()
-
