@@ -121,6 +121,7 @@ def test_runs_lists_the_newest_first(world):
     assert "finished" in listed and "toy" in listed
 
 
+@pytest.mark.slow
 def test_every_exhibit_can_be_regenerated(world):
     for name in ("proposal_quality", "rounds"):
         said = world.hbench("exhibit", name, "specs/toy.yaml").stdout
@@ -131,6 +132,7 @@ def test_every_exhibit_can_be_regenerated(world):
     assert [row["exhibit"] for row in cells] == ["proposal_quality", "rounds"]
 
 
+@pytest.mark.slow
 def test_two_arms_are_set_against_each_other(world):
     said = world.hbench("compare", "specs/toy.yaml:sequential", ":seed", "--flips", "0").stdout
     assert "A  specs/toy.yaml:sequential  the harness after 3 rounds" in said and "all  6 questions" in said
@@ -198,6 +200,7 @@ def test_what_is_not_trained_is_not_taken_out(world):
     assert done.returncode == 2 and f"{key} is no training step (evaluate)" in done.stderr
 
 
+@pytest.mark.slow
 def test_one_arm_runs_alone_and_the_whole_spec_then_reuses_it(tmp_path):
     world = make_world(tmp_path)
     world.hbench("run", "specs/toy.yaml", "-q", "--arm", "seed")

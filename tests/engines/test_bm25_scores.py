@@ -75,6 +75,7 @@ def by_hand(source, query) -> dict[str, float]:
 
 @settings(max_examples=60, deadline=None)
 @given(CORPUS, IDS, st.lists(QUERY, min_size=1, max_size=5), st.integers(1, 30))
+@pytest.mark.slow
 def test_hits_and_scores_are_those_of_bm25s_and_of_the_formula(texts, numbers, queries, top_k):
     source = Listed([Document(f"d{numbers[n]}", title, text) for n, (title, text) in enumerate(texts)])
     with tempfile.TemporaryDirectory() as folder, patch.dict(os.environ, HBENCH_CACHE=folder):

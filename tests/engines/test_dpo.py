@@ -66,6 +66,7 @@ def row(noted, name):
 
 
 @pytest.mark.parametrize("lora", [LORA, None], ids=["adapter", "whole"])
+@pytest.mark.slow
 def test_accepted_responses_become_likelier(ref, tmp_path, lora):
     """At the first update nothing has changed, and the loss is log 2; then the margin grows, and the checkpoint serves."""
     rate = 3e-3 if lora else 1e-3

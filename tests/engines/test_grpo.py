@@ -81,6 +81,7 @@ def equal(found, wanted):
 
 
 @pytest.mark.parametrize("lora", [LORA, None], ids=["adapter", "whole"])
+@pytest.mark.slow
 def test_what_is_rewarded_is_said_more_often(ref, tmp_path, lora):
     run = Run(job(ref, tmp_path, lora=lora, updates=12, prompts=3, learning_rate=2e-2 if lora else 3e-3))
     rewards = run.row("reward")

@@ -112,6 +112,7 @@ READERS = {
 }
 
 
+@pytest.mark.slow
 def test_each_split_is_read_by_those_it_is_for_and_by_nobody_else(run, tried):
     world, asked = run("true")
     for (split, what), readers in READERS.items():

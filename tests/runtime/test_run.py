@@ -27,6 +27,7 @@ def test_the_same_command_again_runs_nothing(world):
     assert set(statuses(world.hbench("run", "specs/toy.yaml"))) == {"cached"}
 
 
+@pytest.mark.slow
 def test_one_more_round_runs_only_what_is_new(world):
     first = statuses(world.hbench("run", "specs/toy.yaml"))
     again = statuses(world.hbench("run", "specs/toy.yaml", "arms.sequential.rounds=4"))
@@ -83,6 +84,7 @@ machine: {models: {solver: {base_url: "%s", retries: 0, timeout_s: 5}}}
 
 
 @pytest.mark.fault
+@pytest.mark.slow
 def test_a_server_that_is_down_is_no_score_and_the_rest_goes_on(tmp_path):
     world = make_world(tmp_path, SERVED % "http://127.0.0.1:9/v1")
     done = world.hbench("run", "specs/toy.yaml", check=False)
@@ -96,6 +98,7 @@ def test_a_server_that_is_down_is_no_score_and_the_rest_goes_on(tmp_path):
 
 
 @pytest.mark.fault
+@pytest.mark.slow
 def test_when_the_server_is_back_the_same_command_finishes(tmp_path):
     world = make_world(tmp_path, SERVED % "http://127.0.0.1:9/v1")
     assert world.hbench("run", "specs/toy.yaml", check=False).returncode == 1
@@ -164,6 +167,7 @@ def test_without_a_jail_code_is_run_only_when_the_spec_says_so_aloud(world):
     assert made == [{"jail": "none"}]
 
 
+@pytest.mark.slow
 def test_what_an_unconfined_harness_scored_is_never_taken_for_a_jailed_result(world):
     """A harness that read gold from the results folder under sandbox: none had its score reused by a jailed run."""
     rounds = ("arms=null", "rounds=0")
@@ -173,6 +177,7 @@ def test_what_an_unconfined_harness_scored_is_never_taken_for_a_jailed_result(wo
     assert len(jails) == 2 and {"jail": "none"} in jails
 
 
+@pytest.mark.slow
 def test_editing_a_part_of_ones_own_is_a_change(world):
     """A grader in the working folder was edited, and the same command answered with the old scores."""
     family = world.folder / "parts/families/own.py"

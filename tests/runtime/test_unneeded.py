@@ -45,6 +45,7 @@ def steps(world) -> int:
     return len([f for f in (world.folder / "results/steps").glob("??/*") if "." not in f.name])
 
 
+@pytest.mark.slow
 def test_nothing_goes_while_the_specs_are_there(world):
     before = steps(world)
     assert "nothing to remove" in world.hbench("gc").stdout
@@ -74,6 +75,7 @@ def test_what_ran_lately_stays(world):
     assert "nothing to remove" in world.hbench("gc").stdout
 
 
+@pytest.mark.slow
 def test_what_a_bundle_holds_stays(world):
     world.hbench("export", "other", "--name", "kept")
     (world.folder / "specs/other.yaml").unlink()
@@ -85,6 +87,7 @@ def test_what_a_bundle_holds_stays(world):
     assert held <= {row["step_key"] for row in world.sql("select step_key from steps")}
 
 
+@pytest.mark.slow
 def test_an_edited_specs_newest_run_stays_until_it_is_run_again(world):
     file = world.folder / "specs/other.yaml"
     file.write_text(file.read_text().replace("evaluation: 6", "evaluation: 5"))
@@ -94,6 +97,7 @@ def test_an_edited_specs_newest_run_stays_until_it_is_run_again(world):
     assert "nothing to remove" in done.stdout and "other.yaml" in done.stderr
 
 
+@pytest.mark.slow
 def test_what_somebody_works_at_stays_and_a_removal_that_was_cut_short_is_ended(world):
     folder = next(f for f in (world.folder / "results/steps").glob("??/*") if "." not in f.name)
     part = folder.with_name("f" * 64 + ".part")

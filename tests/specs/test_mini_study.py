@@ -95,6 +95,7 @@ def test_whoever_shows_the_edit_that_solves_an_unseen_family_is_named_near_it():
     assert all(showing <= set(near[family]) for family in SOLVED_BY_PASTING)
 
 
+@pytest.mark.slow
 def test_no_oracle_is_a_demonstration_but_those_that_the_lists_own_up_to():
     shown = {edited(reply) for said in replies_by_family("demonstrations").values() for reply in said}
     equal = {family for family, (said,) in replies_by_family("oracle").items() if edited(said) in shown}

@@ -72,6 +72,7 @@ def test_a_bundle_is_taken_in_byte_for_byte(theirs):
 
 
 @pytest.mark.parametrize("source", ["study", "study.duckdb"])
+@pytest.mark.slow
 def test_it_reads_as_it_did_there(theirs, source):
     folder = take_in(theirs / source, Path("results"), "taken").folder
     for name in ("held_out", "event_texts", "candidates", "specs", "steps", "texts", "plan_labels"):

@@ -31,6 +31,7 @@ def walk(reading, listing, way, asked):
 
 
 @pytest.mark.parametrize("newest_first", [False, True])
+@pytest.mark.slow
 def test_pages_forwards_and_back_hold_every_row_once_in_order(reading, newest_first):
     listing = Listing(NUMBERS, ("tens", "ones"), newest_first=newest_first)
     there, last = walk(reading, listing, "after", {})

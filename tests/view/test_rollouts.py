@@ -73,6 +73,7 @@ def test_the_list_is_narrowed_by_its_address(told_page, asked, many):
     assert body.count("<tr>") == max(many, 1) and ("None are like that" in body) == (many == 0)
 
 
+@pytest.mark.slow
 def test_a_bundle_without_texts_of_events_says_so_once(toy):
     World(toy.parent).hbench("export", "toy", "--name", "bare", "--without", "event_texts")
     bare = Reading(toy / "published" / "bare")

@@ -55,6 +55,9 @@ class Cgroup:
 def entered(words: Sequence[str]) -> list[str]:
     """`words`, run in this process's group; as they are where there is none."""
     group = own()
+    if group and not all(folder.exists() for folder in group.folders):  # removed by somebody who does not see this process
+        _of_process.cache_clear()
+        group = own()
     return group.entered(words) if group else list(words)
 
 
