@@ -35,6 +35,7 @@ class OnRay:
         self._nodes = RayNodes(self._session(store.folder, block.batch))
         self._stopping = False
         self._progress.say(self._nodes.described())
+        in_thread(self._nodes.keep_looking)
 
     def start(self, ready: ReadyStep) -> Future:
         """What `run_step` gives or raises."""

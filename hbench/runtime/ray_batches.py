@@ -15,7 +15,8 @@ from hbench.runtime.local import in_thread
 PREFIX = "hbench-node-"
 PATIENCE_S = 60.0  # with no machine at all
 MOST_LOST = 5  # machines lost in a row without anything made: then it is the work that ends them
-LOOK_S = 1.0  # between looks whether the run is being stopped
+LOOK_S = 1.0  # between looks whether the run is being stopped, and before what was lost is tried again
+ANSWER_S = 10.0  # for a process that is asked whether it is there
 
 
 def spread(services: Any, key: str, player: bytes, todo: Todo, done: Callable[[Any], None]) -> None:
@@ -39,6 +40,8 @@ def spread(services: Any, key: str, player: bytes, todo: Todo, done: Callable[[A
             continue
         places = [place for place in there.items() for _ in range(max(1, session.machine.in_flight // size))]
         lanes.run(places[: len(batches)])
+        if batches:
+            time.sleep(LOOK_S)
 
 
 class Batch:
@@ -101,7 +104,8 @@ class Lanes:
             if batch.lost >= MOST_LOST:
                 raise StepError(f"{MOST_LOST} machines were lost at the same {len(batch.left)} rollouts: see Ray's logs")
             if batch.left:
-                self.lost.add(name)
+                if not answers(node):
+                    self.lost.add(name)
                 return self._batches.appendleft(batch)
 
     def _play(self, batch: Batch, stream: Any) -> None:
@@ -114,6 +118,18 @@ class Lanes:
             if made is not None:
                 with self._keeping:
                     batch.keep(made, self._done)
+
+
+def answers(node: Any) -> bool:
+    """Whether this process is there still: Ray may tell of what another took with it."""
+    import ray
+    from ray.exceptions import GetTimeoutError
+
+    try:
+        with telling_losses():
+            return ray.get(node.here.remote(), timeout=ANSWER_S)
+    except (GetTimeoutError, *lost_errors()):
+        return False
 
 
 def _stopped(lanes: set[Future]) -> bool:

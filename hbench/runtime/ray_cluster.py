@@ -42,6 +42,7 @@ class RayNodes:
         self._lost_at: dict[str, float] = {}
         self._looked_at = float("-inf")
         self._started = 0
+        self._stopped = False
 
     @contextmanager
     def one_for(self, kind: str) -> Iterator[tuple[str, Any]]:
@@ -74,8 +75,17 @@ class RayNodes:
             self._lost_at[place] = time.monotonic()
             self._looked_at = float("-inf")
 
+    def keep_looking(self) -> None:
+        """Until `stop`: steps that are under way for long get machines that have joined, or are there again, too."""
+        while not self._stopped:
+            with self._lock:
+                self._look()
+            time.sleep(1.0)
+
     def stop(self) -> None:
         """Ends what is under way, within about two seconds."""
+        with self._lock:
+            self._stopped = True
         _end([*self._actors.values()])
 
     def described(self) -> str:
@@ -90,7 +100,7 @@ class RayNodes:
     def _look(self) -> None:
         import ray
 
-        if time.monotonic() - self._looked_at < LOOK_S:
+        if self._stopped or time.monotonic() - self._looked_at < LOOK_S:
             return
         self._looked_at = time.monotonic()
         there = {node["NodeID"] for node in ray.nodes() if node["Alive"] and node["Resources"].get("CPU")}

@@ -87,6 +87,10 @@ class Node:
                 left.gone = True
             yield _trouble(ended)
 
+    async def here(self) -> bool:
+        """True, from a process that is there."""
+        return True
+
     async def stop(self) -> None:
         """Ends what is under way, and gives its leases back."""
         if self._services is not None:

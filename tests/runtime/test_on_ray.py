@@ -12,7 +12,7 @@ import psutil
 import pytest
 
 from hbench.core.failure import StepError
-from hbench.runtime.ray_batches import lost_errors, telling_losses
+from hbench.runtime.ray_batches import answers, lost_errors, telling_losses
 from hbench.runtime.ray_node import _enter
 from tests.runtime.test_kill import EMBEDDED, table_rows
 from tests.thorough import often
@@ -122,6 +122,25 @@ def test_what_a_lost_process_had_just_made_is_a_loss_too():
     pytest.importorskip("ray", reason="needs the extra 'cluster'")
     with pytest.raises(lost_errors()), telling_losses():
         raise ValueError("An application is trying to access a Ray object whose owner is unknown(cb1c26e4).")
+
+
+@pytest.mark.long
+def test_a_process_that_answers_is_not_taken_for_lost(cluster):
+    """After one of two was killed both were passed over, and with no step to start no other was put in: the step failed."""
+    import ray
+
+    class Here:
+        async def here(self) -> bool:
+            return True
+
+    ray.init(cluster.address, logging_level="ERROR", log_to_driver=False)
+    try:
+        node = ray.remote(Here).options(num_cpus=0).remote()
+        assert answers(node)
+        ray.kill(node)
+        assert not answers(node)
+    finally:
+        ray.shutdown()
 
 
 @pytest.mark.long
