@@ -2,6 +2,7 @@
 
 import os
 import sys
+from resource import RLIMIT_AS, RLIMIT_CPU, RLIMIT_NOFILE, getrlimit, setrlimit
 
 from . import kernel, landlock, seccomp, syscalls
 
@@ -9,6 +10,7 @@ USERS = (1_912_000_000, 65534)  # an unprivileged user nobody else has, else `no
 OPEN_FILES = 64
 PROCESSES = 32
 DEVICES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random", "/dev/urandom")  # what commands may open
+_LIMITED = (RLIMIT_AS, RLIMIT_CPU, RLIMIT_NOFILE)
 
 
 class Jail:
@@ -24,6 +26,7 @@ class Jail:
         self.sandbox, self.own_tree, self.user = sandbox, own_tree, user
         self.groups = own_tree or shell or sandbox == "none"
         self.base_bytes = kernel.address_space()
+        self.most = [sys.maxsize if hard < 0 else hard for _, hard in map(getrlimit, _LIMITED)]
         self.filter = None if sandbox == "none" else seccomp.build(own_tree or shell, shell, refused)
         self.refused, self.readable, self.listed, self.ground = refused, [], [], None
 
@@ -33,14 +36,13 @@ class Jail:
 
     def limit(self, memory_mb: int, cpu_s: float, open_files: int = OPEN_FILES) -> None:
         """The rlimits of a child. They hold in every sandbox, `none` too."""
-        kernel.limit("AS", self.base_bytes + (memory_mb << 20))
-        kernel.limit("CPU", max(1, -int(-cpu_s // 1)))
-        kernel.limit("NOFILE", open_files)
+        wanted = (self.base_bytes + (memory_mb << 20), max(1, -int(-cpu_s // 1)), open_files)
+        for number, most, value in zip(_LIMITED, self.most, wanted):
+            setrlimit(number, (min(value, most), min(value, most)))
 
     def close(self) -> None:
         """The last door: after this a child can only compute, read what its zygote can, and use its own descriptors."""
         if self.sandbox != "none":
-            kernel.limit("FSIZE", 0)
             kernel.die_with_parent()
             seccomp.install(self.filter)
 
@@ -67,6 +69,8 @@ def zygote(setting: dict, child) -> Jail:
     if sandbox == "landlock":
         own = [*ground.folders, *DEVICES] if ground else ["/dev/null"]
         landlock.restrict([*readable, "/dev/null", "/dev/urandom"], own, setting["listed"], run=child.SHELL)
+    if not (own_tree or child.SHELL):
+        kernel.limit("FSIZE", 0)
     kernel.hide_memory()
     jail = Jail(sandbox, own_tree, user, child.SHELL, refused)
     jail.readable, jail.listed, jail.ground = readable, setting["listed"], ground

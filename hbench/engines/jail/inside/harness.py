@@ -7,17 +7,20 @@ import mmap
 import os
 import random
 import sys
-import types
 import warnings
+from os import _exit
+from sys import modules
+from types import ModuleType
 
-from . import wire
 from .kernel import fork  # noqa: F401
 from .tools import asking, offer
+from .wire import receive, send
 
 OWN_TREE = False
 SHELL = False
 CHANNEL = 3
 NAME = "harness.py"
+_seed = super(random.Random, random._inst).seed  # all that random.seed does for a number, and without its fourteen pages
 _SAMPLE = "def run(question, tools):\n    print(end='')\n    return tools.lm('say ' + question)\n"
 # Ready without an import in every child; each costs every fork a little, so rarely used ones are left out.
 _PRELOADED = """
@@ -29,7 +32,6 @@ math operator random re string textwrap time types
 def preload() -> None:
     library()
     own_streams()
-    asking(CHANNEL)
     warm()
 
 
@@ -49,12 +51,13 @@ def warm() -> None:
     import _socket
 
     ours, theirs = _socket.socketpair()
+    given = asking(ours.fileno())
     for number in range(8):
         job = {**_compiled(_SAMPLE), "question": "?", "tools": ["lm"], "seed": number}
-        wire.send(theirs.fileno(), job)
-        random.seed(number)
-        wire.send(theirs.fileno(), {"result": "!"})
-        wire.send(ours.fileno(), _outcome(wire.receive(ours.fileno()), ours.fileno()))
+        send(theirs.fileno(), job)
+        _seed(number)
+        send(theirs.fileno(), {"result": "!"})
+        send(ours.fileno(), _outcome(receive(ours.fileno()), given))
     ours.close(), theirs.close()
     sys.modules.pop("harness", None)
 
@@ -65,15 +68,15 @@ def run(order: dict, jail) -> None:
     A job may also be `{"compile": source}`: nothing of it is run.
     """
     jail.limit(order["memory_mb"], order["cpu_s"])
-    job = wire.receive(CHANNEL)
+    job = receive(CHANNEL)
     _printed.room = order["output_chars"] * 4
     jail.close()
     if "compile" in job:
-        wire.send(CHANNEL, _compiled(job["compile"]))
+        send(CHANNEL, _compiled(job["compile"]))
         os._exit(0)
-    random.seed(job["seed"])
-    wire.send(CHANNEL, _outcome(job, CHANNEL))
-    os._exit(0)
+    _seed(job["seed"])
+    send(CHANNEL, _outcome(job, _of_driver))
+    _exit(0)
 
 
 def _compiled(source: str) -> dict:
@@ -86,10 +89,10 @@ def _compiled(source: str) -> dict:
         return {}
 
 
-def _outcome(job: dict, channel: int) -> dict:
+def _outcome(job: dict, tools: tuple) -> dict:
     """`{"answer": str}`, or `{"trouble": kind, "message": …}`."""
     try:
-        outcome = _run(job, channel)
+        outcome = _run(job, tools)
     except MemoryError as trouble:
         _reserve.close()
         trouble.__traceback__ = None
@@ -99,24 +102,26 @@ def _outcome(job: dict, channel: int) -> dict:
     except BaseException as trouble:
         outcome = {"trouble": "error", "message": _describe(trouble)}
     try:
-        sys.stdout.flush(), sys.stderr.flush()
+        sys.stdout.flush()
+        if sys.stderr is not sys.stdout:
+            sys.stderr.flush()
     except BaseException:
         pass  # the harness put something else there
     return outcome
 
 
-def _run(job: dict, channel: int) -> dict:
+def _run(job: dict, tools: tuple) -> dict:
     try:
         code = _code(job)
     except (SyntaxError, ValueError, RecursionError) as trouble:
         return {"trouble": "syntax_error", "message": _describe(trouble)}
-    module = types.ModuleType("harness")
-    sys.modules["harness"] = module
+    module = ModuleType("harness")
+    modules["harness"] = module
     exec(code, module.__dict__)
     entry = module.__dict__.get("run")
     if not callable(entry):
         return {"trouble": "missing_entry_point", "message": "harness.py has no function run(question, tools)"}
-    answer = entry(job["question"], offer(channel, job["tools"]))
+    answer = entry(job["question"], offer(tools, job["tools"]))
     if type(answer) is not str:  # not isinstance: a subclass may lie about its length, its equality, its text
         return {"trouble": "bad_type", "message": f"run() must return a str, it returned {_name(answer)}"}
     return {"answer": answer}
@@ -176,6 +181,7 @@ class _Cut(io.RawIOBase):
         return count
 
 
+_of_driver = asking(CHANNEL)
 _printed = _Cut(0)
 _reserve = mmap.mmap(-1, 1 << 20, mmap.MAP_PRIVATE)  # address space, so that running out of it can still be told
 

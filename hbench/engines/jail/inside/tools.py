@@ -1,8 +1,6 @@
 """`tools` as a harness sees it: a few functions that ask the driver and wait."""
 
-from functools import cache
-
-from . import wire
+from .wire import receive, send
 
 
 class ToolError(Exception):
@@ -16,8 +14,9 @@ class Tools:
         return f"Tools({', '.join(sorted(vars(self)))})"
 
 
-def offer(channel: int, names: list[str]) -> Tools:
-    known, ask = asking(channel)
+def offer(asked: tuple, names: list[str]) -> Tools:
+    """asked: of `asking`."""
+    known, ask = asked
     tools = Tools()
     for name in names:
         setattr(tools, name, known.get(name) or _other(ask, name))
@@ -28,14 +27,16 @@ def _other(ask, name: str):
     return lambda **arguments: ask(name, arguments)
 
 
-@cache
 def asking(channel: int) -> tuple:
     """The functions by name, and `ask` which they call. Made before the fork, they cost no child anything."""
 
     def ask(name: str, arguments: dict):
-        given = {key: value for key, value in arguments.items() if value is not None}
-        wire.send(channel, {"call": name, "arguments": given})
-        reply = wire.receive(channel)
+        given = {}
+        for key, value in arguments.items():
+            if value is not None:
+                given[key] = value
+        send(channel, {"call": name, "arguments": given})
+        reply = receive(channel)
         if "refused" in reply:
             raise ToolError(reply["refused"])
         return reply["result"]
@@ -65,8 +66,9 @@ def _messages(prompt_or_messages, system) -> list[dict]:
     if not isinstance(messages, (list, tuple)) or not messages:
         raise TypeError("lm() takes a str or a list of {'role': str, 'content': str}")
     plain = [] if system is None else [{"role": "system", "content": system}]
-    plain += [{"role": m["role"], "content": m["content"]} if isinstance(m, dict) else None for m in messages]
+    for message in messages:
+        plain.append({"role": message["role"], "content": message["content"]} if isinstance(message, dict) else None)
     for message in plain:
-        if message is None or not all(isinstance(value, str) for value in message.values()):
+        if message is None or not isinstance(message["role"], str) or not isinstance(message["content"], str):
             raise TypeError("each message must be {'role': str, 'content': str}")
     return plain

@@ -1,9 +1,9 @@
 """Messages on a stream: four bytes of length (big-endian), then that many bytes of UTF-8 JSON."""
 
 import json
-import os
 import struct
 from json.encoder import c_make_encoder, encode_basestring_ascii
+from os import read, write
 
 HEADER = struct.Struct(">I")
 ENDED = struct.Struct(">cIidd")  # b"E", job, wait status, user CPU seconds, system CPU seconds
@@ -23,15 +23,22 @@ def pack(value) -> bytes:
 
 def send(fd: int, value) -> None:
     """Writes one message to a blocking descriptor."""
-    rest = memoryview(pack(value))
-    while rest:
-        rest = rest[os.write(fd, rest) :]
+    message = pack(value)
+    written = write(fd, message)
+    while written < len(message):
+        written += write(fd, memoryview(message)[written:])
 
 
 def receive(fd: int):
     """The next message from a blocking descriptor. Raises EOFError when the other side is gone."""
-    (length,) = HEADER.unpack(_exactly(fd, HEADER.size))
-    return unpack(_exactly(fd, length))
+    header = read(fd, 4)
+    while len(header) < 4:
+        header += read(fd, 4 - len(header)) or _gone()
+    (length,) = HEADER.unpack(header)
+    body = read(fd, min(length, 1 << 20))
+    if len(body) < length:
+        body = _rest(fd, body, length)
+    return _DECODE(body.decode(), 0)[0]
 
 
 def unpack(body: bytes):
@@ -39,13 +46,13 @@ def unpack(body: bytes):
     return _DECODE(body.decode(), 0)[0]
 
 
-def _exactly(fd: int, count: int) -> bytes:
-    part = os.read(fd, min(count, 1 << 20))
-    if len(part) == count:
-        return part
-    parts = [part]
-    while count := count - len(part):
-        if not part:
-            raise EOFError
-        parts.append(part := os.read(fd, min(count, 1 << 20)))
+def _rest(fd: int, part: bytes, length: int) -> bytes:
+    parts, count = [part], length - len(part)
+    while count:
+        parts.append(read(fd, min(count, 1 << 20)) or _gone())
+        count -= len(parts[-1])
     return b"".join(parts)
+
+
+def _gone():
+    raise EOFError

@@ -4,7 +4,6 @@ It is exec'd with an empty environment. Its only descriptor is the control socke
 it, what is said in them does not. When the driver goes, the control socket ends, and with it everything here.
 """
 
-import _signal
 import _socket
 import gc
 import json
@@ -12,11 +11,15 @@ import os
 import select
 import signal
 import sys
+from _signal import SIG_DFL, SIGCHLD, set_wakeup_fd
+from _signal import signal as set_handler  # `signal` goes through enumerations
 from array import array
 from collections.abc import Sequence
+from os import closerange, dup2, set_inheritable, setpgid
 
 from . import confine, kernel, wire
 from .children import child_of
+from .wire import unpack
 
 CONTROL = 0
 
@@ -40,6 +43,7 @@ def main() -> None:
 class Zygote:
     def __init__(self, child, jail: confine.Jail):
         self.child, self.jail = child, jail
+        self.fork, self.run = child.fork, child.run
         self.control = _socket.socket(fileno=os.dup(CONTROL))
         self.pids: dict[int, int] = {}  # job -> pid
         self.jobs: dict[int, int] = {}  # pid -> job
@@ -82,7 +86,7 @@ class Zygote:
     def start(self, job: int, order: bytes, descriptors: Sequence[int]) -> None:
         """order: as JSON, which the child reads: what is touched here is copied after every fork."""
         try:
-            pid = self.child.fork()
+            pid = self.fork()
         except OSError:
             self.control.send(wire.ENDED.pack(b"E", job, wire.FORK_FAILED, 0.0, 0.0))
             return
@@ -95,12 +99,12 @@ class Zygote:
 
     def _become_child(self, order: bytes, descriptors: Sequence[int]) -> None:
         try:
-            _signal.set_wakeup_fd(-1)
-            _signal.signal(_signal.SIGCHLD, _signal.SIG_DFL)  # `signal` goes through enumerations, a page copied for each
+            set_wakeup_fd(-1)
+            set_handler(SIGCHLD, SIG_DFL)
             if self.jail.groups:
                 _own_group(0)
             _only(descriptors)
-            self.child.run(wire.unpack(order), self.jail)
+            self.run(unpack(order), self.jail)
         except BaseException as trouble:  # of our own code: the driver sees the exit code, a developer the text
             os.write(2, f"{type(trouble).__name__}: {trouble}".encode()[:500])
         finally:
@@ -145,16 +149,16 @@ class Zygote:
 
 def _own_group(pid: int) -> None:
     try:
-        os.setpgid(pid, pid)
+        setpgid(pid, pid)
     except OSError:
         pass  # it did so itself, or is gone
 
 
 def _only(descriptors: Sequence[int]) -> None:
     """Makes the descriptors 3 (channel), 1 and 2 (one output for both if only one came) and closes all others."""
-    channel, *outputs = descriptors
-    if outputs:
-        os.dup2(outputs[0], 1)
-        os.dup2(outputs[-1], 2)
-    os.dup2(channel, 3) if channel != 3 else os.set_inheritable(3, True)
-    os.closerange(4, 1 << 20)
+    channel = descriptors[0]
+    if len(descriptors) > 1:
+        dup2(descriptors[1], 1)
+        dup2(descriptors[-1], 2)
+    dup2(channel, 3) if channel != 3 else set_inheritable(3, True)
+    closerange(4, 1 << 20)
