@@ -8,7 +8,7 @@ import struct
 from resource import getrlimit, setrlimit
 
 LIBC = ctypes.CDLL(None, use_errno=True)
-_LIBC_WITH_GIL = ctypes.PyDLL(None)
+_fork = ctypes.PyDLL(None).fork  # with the GIL held
 prctl = LIBC.prctl
 NEW_NAMESPACE = {"mount": 0x00020000, "ipc": 0x08000000, "user": 0x10000000, "pid": 0x20000000}
 _PDEATHSIG, _DUMPABLE, _CAPBSET_DROP, _SUBREAPER, _NO_NEW_PRIVS = 1, 4, 24, 36, 38
@@ -31,7 +31,7 @@ def fork() -> int:
     Measured: it halves what a child costs before it does anything. Raises OSError, as os.fork does: who took -1 for a
     child's number, and ended that child, would end every process of this user.
     """
-    pid = _LIBC_WITH_GIL.fork()
+    pid = _fork()
     if pid < 0:
         raise OSError("no process can be made")
     return pid
