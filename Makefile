@@ -29,6 +29,7 @@ install: .venv/.installed
 	$(PIP) install $(HASHED) --no-build-isolation -r constraints-source.txt
 	$(PIP) install $(TORCH_TOO)
 	$(PIP) install -q --no-deps --no-build-isolation -e .
+	.venv/bin/python -m compileall -q hbench
 	touch $@
 
 # AppWorld's engine, in an environment of its own. Published tasks are a download: .venv-appworld/bin/appworld download data

@@ -1,7 +1,7 @@
 """A seccomp filter that lets the named system calls through and refuses every other, written as raw BPF."""
 
 import ctypes
-import platform
+import os
 import struct
 
 from . import syscalls
@@ -15,7 +15,7 @@ _PR_SET_SECCOMP, _FILTER = 22, 2
 
 
 def supported() -> bool:
-    return platform.machine() in ARCHITECTURES
+    return os.uname().machine in ARCHITECTURES
 
 
 def build(processes: bool, shell: bool = False, without: list[str] = ()) -> ctypes.Array:
@@ -23,7 +23,7 @@ def build(processes: bool, shell: bool = False, without: list[str] = ()) -> ctyp
 
     shell: also what the commands of a workspace need. without: names of calls that are refused all the same.
     """
-    machine = platform.machine()
+    machine = os.uname().machine
     code = [_op(_LOAD, 4), _op(_EQUAL, ARCHITECTURES[machine], 1, 0), _op(_RETURN, KILL), _op(_LOAD, 0)]
     if machine == "x86_64":  # the x32 calls have numbers of their own
         code += [_op(_AT_LEAST, 0x40000000, 0, 1), _op(_RETURN, REFUSE)]
