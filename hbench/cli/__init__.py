@@ -75,7 +75,7 @@ def main() -> None:
     """Runs a command. The user's mistakes end with a message and exit code 2, never with a traceback."""
     from hbench.core.failure import HbenchError, disk_trouble
 
-    gc.set_threshold(50_000)  # what is loaded and what is in flight is looked through for garbage less often, and holds none
+    gc.set_threshold(200_000)  # what is loaded and what is in flight is looked through for garbage less often, and holds none
     try:
         app()
     except HbenchError as bad:
@@ -93,3 +93,5 @@ def main() -> None:
             raise
         typer.echo(said, err=True)
         sys.exit(2)
+    finally:
+        gc.freeze()  # as the process ends, Python would look through all that is loaded, three times

@@ -210,7 +210,6 @@ class _Folding:
         self._texts.start_anew()
         self._main.start_anew()
         create(self._main, self._texts)
-        self._texts.keep_open()
 
     def _put_aside(self, broken: Broken) -> None:
         aside = broken.file.put_aside()
