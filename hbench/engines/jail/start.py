@@ -56,15 +56,16 @@ def home_of(recipe: Recipe) -> str:
 
 
 def environment(purpose: Purpose) -> dict[str, str]:
-    """The whole environment of a zygote: nothing of the driver's but where a user's own parts lie (grader only).
+    """The whole environment of a zygote: nothing of the driver's but where a user's own parts lie, and that
+    pydantic has no plugins to look for (grader only).
 
     LD_BIND_NOW: else every child would look up by itself what the zygote never called.
     """
     fixed = {"PYTHONHASHSEED": "0", "LD_BIND_NOW": "1"}
     if purpose != "grader":
         return fixed
-    own_parts = {k: v for k, v in os.environ.items() if k == "HBENCH_PARTS"}
-    return {**fixed, **_ONE_THREAD, **own_parts}
+    told = {k: v for k, v in os.environ.items() if k in ("HBENCH_PARTS", "PYDANTIC_DISABLE_PLUGINS")}
+    return {**fixed, **_ONE_THREAD, **told}
 
 
 def _import_path(purpose: Purpose) -> list[str]:

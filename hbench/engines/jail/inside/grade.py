@@ -23,7 +23,6 @@ def fork() -> int:
 
 def preload() -> None:
     import hbench.core.question
-    import hbench.core.trajectory
     import hbench.parts.part  # noqa: F401
 
 
@@ -64,10 +63,10 @@ def _warm(sort: str, grader, question) -> None:
 
 
 def _graded(sort: str, grader, request: dict, question):
-    from hbench.core.trajectory import Work
-
     if sort == "families":
         return grader.grade(request["answer"], question)
+    from hbench.core.trajectory import Work
+
     files = {path: base64.b64decode(content) for path, content in request["files"].items()}
     return grader.grade_work(Work(request["answer"], files), question)
 
