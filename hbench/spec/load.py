@@ -133,9 +133,10 @@ def _of_plan(tree: Tree, plan: str | None, file: str) -> Tree:
     """Files that several plans extend may say what only some of them read: inherited keys of other plans go."""
     from hbench.spec.plans import PLANS
 
-    others = {key for block in PLANS.values() for key in block.model_fields}
-    ours = PLANS[plan].model_fields if plan else others
-    return without(tree, *(k for k in others - set(ours) if tree.mark((k,)).file not in (file, COMMAND_LINE.file)))
+    ours = PLANS[plan].model_fields if plan else tree.values
+    inherited = {k for k in tree.values.keys() - set(ours) if tree.mark((k,)).file not in (file, COMMAND_LINE.file)}
+    others = {key for block in PLANS.values() for key in block.model_fields} if inherited else set()
+    return without(tree, *(inherited & others))
 
 
 def _arms(tree: Tree, plan: str, problems: list[Problem]) -> dict[str, Any]:
