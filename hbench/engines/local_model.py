@@ -4,15 +4,16 @@ from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from threading import Lock
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hbench.core.digest import Json
 from hbench.core.failure import HbenchError
 from hbench.core.message import Request
 from hbench.core.model import TRAINED
 from hbench.engines import embedded
-from hbench.engines.decoder import Decoder, end_tokens
-from hbench.engines.passes import passes_for
+
+if TYPE_CHECKING:
+    from hbench.engines.decoder import Decoder
 
 LOADING = Lock()  # transformers makes weights under settings of the whole process: two loads at once spoil each other
 UNKNOWN = ("quantisation", "chat_template")  # of an identity: what only a server can do so far
@@ -26,8 +27,11 @@ class LocalModel:
     tokenizer: Any
     context: int
 
-    def decoder(self, size: int) -> Decoder:
+    def decoder(self, size: int) -> "Decoder":
         """A fresh decoder for up to `size` rows at once."""
+        from hbench.engines.decoder import Decoder, end_tokens
+        from hbench.engines.passes import passes_for
+
         ends = end_tokens(self.model, self.tokenizer)
         pad = self.tokenizer.pad_token_id
         passes = passes_for(self.model, size, min(ends, default=0) if pad is None else pad)

@@ -1,9 +1,7 @@
 """Everything under specs/, checked: experiments with each sweep point and arm, fragments, exhibits."""
 
-import multiprocessing
 import os
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -81,6 +79,9 @@ def _read_anew() -> None:
 
 def _side_by_side(files: Sequence[Path], checks: Checks) -> Iterator[CheckResult]:
     """Each file's result, in any order: the files are shared by processes, where this one can be forked."""
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
     workers = min(os.cpu_count() or 1, 4, len(files) // FILES_A_PROCESS)
     if workers < 2 or "fork" not in multiprocessing.get_all_start_methods():
         yield from (_check(file, checks) for file in files)
