@@ -15,8 +15,7 @@ from typing import Any
 
 from hbench.store.parquet import CONFIG, silent
 
-# Readers wait while rows are put in: that is soon over, and within bounded memory.
-_WRITING = {"threads": str(min(4, os.cpu_count() or 1)), "memory_limit": "2GB"}
+_WRITING = {"memory_limit": "2GB"}
 _BROKEN = ("valid duckdb", "corrupt", "checksum", "version number", "wal file", "serializ", "read enough bytes")
 
 

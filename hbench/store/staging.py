@@ -1,5 +1,6 @@
 """Rows on their way into the database: gathered as files that DuckDB reads at once, never row by row."""
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,9 @@ from hbench.store.rows import encode, row_key
 from hbench.store.table import Table
 from hbench.store.tables import TABLES
 
+LARGE = 1_000_000  # bytes of a table's new rows: for fewer, a second thread only costs time
+THREADS = min(4, os.cpu_count() or 1)  # readers wait while rows are put in: that is soon over
+
 
 @dataclass
 class _Gathered:
@@ -23,6 +27,10 @@ class _Gathered:
     lines: Any
     longest: int = 0
     parquet: list[Path] = field(default_factory=list)
+
+    @property
+    def large(self) -> bool:
+        return self.lines.tell() + sum(file.stat().st_size for file in self.parquet) > LARGE
 
 
 class Stage:
@@ -79,6 +87,8 @@ class Stage:
 
     def insert(self, database: Any, tables: Iterable[str]) -> None:
         """Puts the rows of `tables` into the connected `database`, in one transaction."""
+        if any(gathered.large for gathered in self._tables.values()):
+            database.execute(f"set threads = {THREADS}")
         database.execute("begin")
         for name in sorted(self._tables.keys() & set(tables)):
             self._tables[name].lines.flush()
