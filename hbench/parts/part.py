@@ -67,8 +67,13 @@ def kinds(sort: str) -> dict[str, Path | Any]:
     return dict(sorted(found.items()))
 
 
+def has(sort: str, kind: str) -> bool:
+    """Whether `kind` is one of `kinds(sort)`."""
+    return _file(sort, kind) is not None or kind in kinds(sort)
+
+
 def _file(sort: str, kind: str) -> Path | None:
-    """Where `kind` is when no entry point is needed for it: a grader that needs none is spared the search for them."""
+    """Where `kind` is unless an entry point says so: who needs none is spared the search for them."""
     return next((files[kind] for files in map(_files, parts_folders(sort)) if kind in files), None)
 
 

@@ -10,7 +10,7 @@ from pydantic import Field, create_model
 
 from hbench.parts.part import Part, find
 from hbench.spec.kind_problems import kind_problem
-from hbench.spec.part_fields import kinds_of, trouble_with
+from hbench.spec.part_fields import has_kind, kinds_of, trouble_with
 from hbench.spec.plans import PLANS
 from hbench.spec.problems import Problem, did_you_mean
 from hbench.spec.schema import DEFAULT_PARTS, DEFAULT_TERMS, SORT_OF, RewardBlock
@@ -63,7 +63,7 @@ def _part(tree: Tree, place: Place, block: Any) -> "type[Part] | Problem":
     """The class that a block names."""
     field, sort = place[0], SORT_OF.get(str(place[0]), "rewards")
     kind = block.get("kind") if isinstance(block, dict) else None
-    if not isinstance(kind, str) or kind not in kinds_of(sort):
+    if not isinstance(kind, str) or not has_kind(sort, kind):
         return kind_problem(tree, place, block, list(kinds_of(sort)))
     trouble = trouble_with(sort, kind)
     return Problem(tree.mark((*place, "kind")), f"{field}: {trouble}") if trouble else find(sort, kind)

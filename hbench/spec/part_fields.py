@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ValidationError, WithJsonSchema
 
 from hbench.core import protocols
-from hbench.parts.part import Part, find, kinds
+from hbench.parts.part import Part, find, has, kinds
 from hbench.spec.block import inside, no_kind, wrong
 from hbench.spec.files import remembered
 
@@ -24,6 +24,7 @@ PROTOCOLS = {
 DEFAULTED = frozenset({"versions", "own_process_per_answer"})
 
 kinds_of = remembered(kinds)  # sort -> its kinds; the folders are looked through once a load
+has_kind = remembered(has)
 
 
 def part_of(sort: str, default: str | None = None) -> Any:
@@ -34,7 +35,7 @@ def part_of(sort: str, default: str | None = None) -> Any:
             return value
         block = {"kind": value} if isinstance(value, str) else value
         kind = block.get("kind", default) if isinstance(block, dict) else None
-        if not isinstance(kind, str) or kind not in kinds_of(sort):
+        if not isinstance(kind, str) or not has_kind(sort, kind):
             raise no_kind(list(kinds_of(sort)), "a kind or a mapping")
         return _made(_loaded(sort, kind), {**block, "kind": kind})
 
