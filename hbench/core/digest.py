@@ -4,19 +4,24 @@ import hashlib
 import json
 from collections.abc import Callable
 from functools import cached_property
-from json.encoder import c_make_encoder, encode_basestring
+from json.encoder import c_make_encoder, encode_basestring, encode_basestring_ascii
 from typing import Any
 
 Json = Any  # None, bool, int, float, str, list[Json], dict[str, Json]
 
 
-def encoder(sort_keys: bool) -> Callable[[Json], str]:
-    """JSON without blanks, of this one choice: JSONEncoder makes the encoder anew for each value, which takes longer than a row."""
-    pieces = c_make_encoder(None, json.JSONEncoder().default, encode_basestring, None, ":", ",", sort_keys, False, False)
+def encoder(sort_keys: bool, item: str = ",", colon: str = ":", ascii: bool = False, nan: bool = False) -> Callable[[Json], str]:
+    """What json.dumps gives by this one choice, which makes its encoder anew for each value; that takes longer than a row.
+
+    nan: whether NaN and infinities go through; else they raise ValueError.
+    """
+    escaped = encode_basestring_ascii if ascii else encode_basestring
+    pieces = c_make_encoder(None, json.JSONEncoder().default, escaped, None, colon, item, sort_keys, False, nan)
     return lambda value: "".join(pieces(value, 0))
 
 
 json_text = encoder(sort_keys=True)
+spaced_text = encoder(sort_keys=False, item=", ", colon=": ", nan=True)  # json.dumps(value, ensure_ascii=False)
 
 
 def canonical_json(value: Json) -> bytes:

@@ -12,6 +12,8 @@ def after_thinking(text: str) -> str | None:
 
     Tags inside quotes do not count. A byte-order mark in front is dropped.
     """
+    if "think>" not in text:
+        return text.removeprefix("\ufeff")
     masked = _QUOTED.sub(lambda found: "x" * len(found[0]), text)
     tags = list(_TAG.finditer(masked))
     if tags and tags[-1][0] == "<think>":

@@ -3,7 +3,7 @@
 import json
 import re
 
-from hbench.core.digest import Json
+from hbench.core.digest import Json, spaced_text
 from hbench.core.message import Finish, LMError, Reply, Request
 from hbench.engines.stops import cut_at_stop, tidy_stops
 
@@ -57,7 +57,7 @@ def body_of(request: Request, model: str) -> bytes:
     if sampling.extra:
         body = {key: value for key, value in {**body, **sampling.extra}.items() if value is not None}
     # A lone surrogate, which no server's tokenizer takes, becomes "?".
-    return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
+    return spaced_text(body).encode("utf-8", "replace")
 
 
 def read_reply(raw: bytes, request: Request, seconds: float) -> Reply | LMError:

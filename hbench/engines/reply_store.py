@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from hbench.core.budget import REFUSED
+from hbench.core.digest import encoder
 from hbench.core.failure import StepError
 from hbench.core.message import LMError, Reply, Request
 from hbench.core.model import ModelRef
@@ -20,6 +21,7 @@ from hbench.core.protocols import LM
 
 LOOK_AGAIN_S = 1.0  # how often, at most, other processes' segments are looked for
 _ID = re.compile(rb'\{"id":"([0-9a-f]{64})",')
+_ENCODE = encoder(sort_keys=False, ascii=True, nan=True)
 _KEPT = tuple(field.name for field in fields(Reply) if field.name != "reused")
 
 
@@ -60,7 +62,7 @@ class ReplyStore:
     def put(self, request_id: str, reply: Reply) -> None:
         """Stores `reply`. When this returns, killing the process does not lose it. Raises StepError on a full disk."""
         row = {"id": request_id, "reply": {name: getattr(reply, name) for name in _KEPT}}
-        line = json.dumps(row, separators=(",", ":")).encode() + b"\n"
+        line = _ENCODE(row).encode() + b"\n"
         try:
             if self._descriptor is None:
                 self._start_segment()
@@ -153,7 +155,7 @@ class StoredLM:
                 return self._reused(replace(result, reused=True))
             if result.kind != REFUSED:  # who asked first may not pay: that is nobody else's trouble
                 return result
-        asking = self._under_way[request_id] = asyncio.ensure_future(self._ask(request_id, request))
+        asking = self._under_way[request_id] = asyncio.create_task(self._ask(request_id, request))
         asking.add_done_callback(lambda asked: self._ended(request_id, asked))
         return await asyncio.shield(asking)
 

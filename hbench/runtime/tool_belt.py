@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from hbench.core.corpus import Corpus
@@ -87,7 +87,7 @@ class ToolBelt:
         most = base.max_tokens if max_tokens is None else min(_number(max_tokens, "max_tokens", 1), base.max_tokens)
         warmth = base.temperature if temperature is None else _number(temperature, "temperature", 0)
         stops = base.stop if stop is None else _checked_stop(stop)
-        return replace(base, max_tokens=int(most), temperature=float(warmth), stop=stops)
+        return Sampling(float(warmth), int(most), base.top_p, stops, base.extra)
 
 
 def _checked_messages(messages: Json) -> tuple[Message, ...]:

@@ -1,10 +1,9 @@
 """Rollouts as rows of the tables rollouts, grades, events and texts, and back."""
 
-import json
 from collections.abc import Iterable
 from typing import Any
 
-from hbench.core.digest import Json, text_digest
+from hbench.core.digest import Json, spaced_text, text_digest
 from hbench.core.failure import Failure
 from hbench.core.protocols import Part
 from hbench.core.rollout import Rollout, Usage
@@ -59,7 +58,7 @@ def _event(event: Any, texts: dict[str, str]) -> dict[str, Any]:
 
 
 def _keep(value: Json, texts: dict[str, str]) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    text = value if isinstance(value, str) else spaced_text(value)
     found = text_digest(text)
     texts[found] = text
     return found

@@ -13,11 +13,11 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from functools import cache
 from pathlib import Path
+from typing import NamedTuple
 
 from hbench.core.digest import Json, encoder, json_text
 from hbench.core.failure import StepError
 from hbench.core.output import Row
-from hbench.store.table import Table
 from hbench.store.tables import STEP_TABLES, TABLES
 
 Rows = Mapping[str, Sequence[Row]]  # table name -> rows
@@ -31,8 +31,8 @@ def admit(rows: Rows, tables: frozenset[str] = STEP_TABLES) -> dict[str, list[di
 
     Raises StepError for a table not in `tables`, an unknown column, a missing key or a value of another type.
     """
-    named = ((name, some) for name, some in rows.items() if some and _known(name, tables))
-    return {name: [_admit_row(name, row) for row in some] for name, some in named}
+    named = ((name, _shape(name), some) for name, some in rows.items() if some and _known(name, tables))
+    return {name: [_admit_row(name, shape, row) for row in some] for name, shape, some in named}
 
 
 def whole(table: str, row: Row) -> dict:
@@ -134,21 +134,39 @@ def _known(name: str, tables: frozenset[str]) -> bool:
     return True
 
 
-def _admit_row(name: str, row: Row) -> dict:
-    table, admitted = TABLES[name], {}
+class _Shape(NamedTuple):
+    """What a table asks of its rows."""
+
+    columns: tuple[tuple[str, Json, type | None, Callable[[Json], Json]], ...]  # name, default, type taken as it is, check of others
+    names: frozenset[str]
+    key: frozenset[str]  # columns that may not be NULL
+
+
+@cache
+def _shape(name: str) -> _Shape:
+    table = TABLES[name]
+    columns = tuple((c.name, c.default, _PLAIN.get(c.type), _CHECKS[c.type]) for c in table.written)
+    key = table.written_key if table.sort in ("step", "shared") else ()
+    return _Shape(columns, frozenset(c.name for c in table.written), frozenset(key))
+
+
+def _admit_row(name: str, shape: _Shape, row: Row) -> dict:
+    columns, names, keys = shape
+    admitted, get = {}, row.get
     try:
-        for key, default, plain, check in _checks(name):
-            value = row.get(key, default)
+        for key, default, plain, check in columns:
+            value = get(key, default)
             if value is not None:
                 admitted[key] = value if type(value) is plain else check(value)
     except (TypeError, ValueError) as wrong:
-        wanted = next(column.type for column in table.columns if column.name == key)
+        wanted = next(column.type for column in TABLES[name].columns if column.name == key)
         raise StepError(f"{name}.{key}: wanted {wanted}, got {value!r:.200} ({wrong})") from None
-    if not row.keys() <= _names(name):
-        odd = min(row.keys() - _names(name))
-        why = "the store adds it" if odd == "step_key" else _hint(odd, _names(name))
+    if not names.issuperset(row):
+        odd = min(row.keys() - names)
+        why = "the store adds it" if odd == "step_key" else _hint(odd, names)
         raise StepError(f"{name}.{odd}: {why}")
-    if table.sort in ("step", "shared") and (missing := [k for k in table.written_key if k not in admitted]):
+    if not keys <= admitted.keys():
+        missing = [k for k in TABLES[name].written_key if k not in admitted]
         raise StepError(f"{name}: a row without {', '.join(missing)}, part of its key")
     return admitted
 
@@ -156,18 +174,6 @@ def _admit_row(name: str, row: Row) -> dict:
 def _hint(word: str, known: frozenset[str]) -> str:
     close = get_close_matches(word, known, 1)
     return f"unknown (did you mean {close[0]!r}?)" if close else f"unknown (there are {', '.join(sorted(known))})"
-
-
-@cache
-def _checks(name: str) -> list[tuple[str, Json, type | None, Callable[[Json], Json]]]:
-    """Of each written column: name, default, the Python type that is taken as it is, and what checks any other value."""
-    table: Table = TABLES[name]
-    return [(c.name, c.default, _PLAIN.get(c.type), _CHECKS[c.type]) for c in table.written]
-
-
-@cache
-def _names(table: str) -> frozenset[str]:
-    return frozenset(column.name for column in TABLES[table].written)
 
 
 def _text(value: Json) -> str:

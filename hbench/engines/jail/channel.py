@@ -35,6 +35,7 @@ class Channel:
         self._on_message = on_message
         self._buffer = bytearray()
         self._length = 0  # of the next message, with its header; 0 while the header is not there
+        self._whole = False  # whether all of it is there
         self._out = bytearray()
         self._ended = False
         self._bad: Failure | None = None
@@ -65,7 +66,7 @@ class Channel:
 
     async def receive(self) -> dict | None:
         """The child's next message, or None when its pipe has ended. Raises BadMessage."""
-        if not self._is_whole() and not self._ended:
+        if not self._whole and not self._ended:
             self._read_on(True)
             self._waiting = self._loop.create_future()
             try:
@@ -74,7 +75,7 @@ class Channel:
                 self._waiting = None
         if self._bad is not None:
             raise BadMessage(self._bad)
-        return self._take() if self._is_whole() else None
+        return self._take() if self._whole else None
 
     def _on_bytes(self) -> None:
         try:
@@ -88,12 +89,11 @@ class Channel:
             self._measure()
         else:
             self._end()
-        whole = self._is_whole()
-        if whole and not self._ended:
+        if self._whole and not self._ended:
             if len(self._buffer) > self._length:
                 self._read_on(False)  # what it sends out of turn waits in its own pipe
             self._on_message()
-        if (whole or self._ended) and self._waiting is not None and not self._waiting.done():
+        if (self._whole or self._ended) and self._waiting is not None and not self._waiting.done():
             self._waiting.set_result(None)
 
     def _read_on(self, wanted: bool) -> None:
@@ -105,18 +105,16 @@ class Channel:
 
     def _measure(self) -> None:
         """Notes how long the next message is, once its header is there; one that cannot be taken ends the channel."""
-        if self._length or len(self._buffer) < wire.HEADER.size:
-            return
-        promised = wire.HEADER.unpack_from(self._buffer)[0]
-        if promised == 0:
-            self._end(Failure("harness", "protocol", "an empty message"))
-        elif promised > 6 * self._message_chars:  # a character is at most six bytes, as \uXXXX
-            self._end(Failure("limits", "message", f"a message longer than {self._message_chars} characters"))
-        else:
-            self._length = wire.HEADER.size + promised
-
-    def _is_whole(self) -> bool:
-        return 0 < self._length <= len(self._buffer)
+        there = len(self._buffer)
+        if not self._length and there >= wire.HEADER.size:
+            promised = wire.HEADER.unpack_from(self._buffer)[0]
+            if promised == 0:
+                self._end(Failure("harness", "protocol", "an empty message"))
+            elif promised > 6 * self._message_chars:  # a character is at most six bytes, as \uXXXX
+                self._end(Failure("limits", "message", f"a message longer than {self._message_chars} characters"))
+            else:
+                self._length = wire.HEADER.size + promised
+        self._whole = 0 < self._length <= there
 
     def _end(self, bad: Failure | None = None) -> None:
         if not self._ended:
@@ -187,4 +185,14 @@ def _no_constant(name: str) -> None:
     raise ValueError(f"{name} is no JSON")
 
 
-_decode = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite, parse_int=_modest).decode
+_DECODER = json.JSONDecoder(parse_constant=_no_constant, parse_float=_finite, parse_int=_modest)
+
+
+def _decode(text: str) -> Json:
+    try:
+        value, end = _DECODER.scan_once(text, 0)
+    except StopIteration:
+        end = -1
+    if end == len(text):
+        return value
+    return _DECODER.decode(text)  # blanks around it, or no JSON: this says what

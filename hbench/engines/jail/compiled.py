@@ -6,7 +6,7 @@ from collections import OrderedDict
 from hbench.core.digest import Json
 from hbench.core.limits import Limits
 from hbench.engines.jail.channel import BadMessage, Channel
-from hbench.engines.jail.zygote import Zygote
+from hbench.engines.jail.pool import Pool
 
 _KEPT = 64  # harnesses
 
@@ -17,13 +17,13 @@ class Compiled:
     def __init__(self) -> None:
         self._known: OrderedDict[str, asyncio.Future] = OrderedDict()
 
-    async def program(self, source: str, limits: Limits, zygote: Zygote) -> Json:
-        """{"code": …} of `source`, as a child of `zygote` or another one takes it.
+    async def program(self, source: str, limits: Limits, pool: Pool) -> Json:
+        """{"code": …} of `source`, as a child of any zygote of `pool` takes it.
 
         {"source": …} where it does not compile, or not without a warning: each child then says so itself. Raises ZygoteDied.
         """
         if source not in self._known:
-            self._known[source] = asyncio.ensure_future(_compile(source, limits, zygote))
+            self._known[source] = asyncio.ensure_future(_compile(source, limits, pool))
             if len(self._known) > _KEPT:
                 self._known.popitem(last=False)
         self._known.move_to_end(source)
@@ -34,7 +34,8 @@ class Compiled:
             raise
 
 
-async def _compile(source: str, limits: Limits, zygote: Zygote) -> Json:
+async def _compile(source: str, limits: Limits, pool: Pool) -> Json:
+    zygote = await pool.zygote()
     channel = Channel(limits.message_chars)
     order = {"memory_mb": limits.memory_mb, "cpu_s": limits.cpu_s, "output_chars": 0}
     try:

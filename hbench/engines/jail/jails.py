@@ -62,7 +62,7 @@ class Jails:
         return await self._run(HarnessRun(job))
 
     async def _run(self, run: HarnessRun) -> Outcome:
-        program = await self._compiled.program(run.job.source, run.job.limits, await self._harness.zygote())
+        program = await self._compiled.program(run.job.source, run.job.limits, self._harness)
         return await run.outcome(program, await self._harness.zygote())
 
     async def python(self, code: str, timeout_s: float = 5.0, memory_mb: int = 512, output_chars: int = 65_536) -> Json:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 
-from hbench.core.digest import Json
+from hbench.core.digest import Json, spaced_text
 from hbench.core.failure import StepError
 from hbench.engines.jail import cgroup, start
 from hbench.engines.jail.inside import wire
@@ -84,7 +84,7 @@ class Zygote:
             self._process = self._exec(theirs)
         self._ready = self._loop.create_future()
         self.alive = True
-        self._loop.add_reader(self._control, self._on_packets)
+        self._loop.add_reader(self._control, self._on_readable)
         said = ""
         try:
             self.promises = await asyncio.wait_for(self._ready, START_S)
@@ -125,7 +125,7 @@ class Zygote:
         """Sends one order (wire.ORDER); keeps it, in order, while the zygote is behind."""
         if not self.alive:
             return
-        packet = wire.ORDER.pack(sort, job) + json.dumps(told).encode()
+        packet = wire.ORDER.pack(sort, job) + spaced_text(told).encode()
         if self._unsent or not self._try_send(packet, descriptors):
             self._unsent.append((packet, [os.dup(d) for d in descriptors]))
             self._loop.add_writer(self._control, self._send_rest)
@@ -146,17 +146,14 @@ class Zygote:
         if not self._unsent and self.alive:
             self._loop.remove_writer(self._control)
 
-    def _on_packets(self) -> None:
-        while True:
-            try:
-                packet = self._control.recv(_PACKET)
-            except BlockingIOError:
-                return
-            except OSError:
-                packet = b""
-            if not packet:
-                return self._died()
-            self._on_packet(packet)
+    def _on_readable(self) -> None:
+        try:
+            packet = self._control.recv(_PACKET)  # the loop calls again for the next: to look here is one call too many each time
+        except BlockingIOError:
+            return
+        except OSError:
+            packet = b""
+        self._on_packet(packet) if packet else self._died()
 
     def _on_packet(self, packet: bytes) -> None:
         sort = packet[:1]
