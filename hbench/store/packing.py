@@ -9,7 +9,7 @@ from pathlib import Path
 from hbench.core.digest import Json
 from hbench.core.failure import StepError
 from hbench.core.folder_digest import file_digest, folder_digest
-from hbench.store.parquet import Lines, memory, sync, write_parquet
+from hbench.store.parquet import Lines, passing, sync, write_parquet
 from hbench.store.rows import Digester, Rows, encode, row_key
 
 INLINE_BYTES = 64_000  # rows that together take less stay in step.json
@@ -43,7 +43,7 @@ def pack_parquet(records: Iterable[Rows], folder: Path, step_key: str) -> Packed
         if table not in spools:
             spools[table] = _Spool(folder / "rows" / table)
         spools[table].add(row, digester.add(table, row))
-    with memory() as database:
+    with passing() as database:
         for table, spool in spools.items():
             write_parquet(database, table, step_key, spool.closed(), parquet_file(folder, table))
             spool.remove()

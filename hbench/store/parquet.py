@@ -4,6 +4,7 @@ import json
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -30,7 +31,7 @@ class Lines:
 def write_parquet(database: Any, table: str, step_key: str, lines: Lines, target: Path) -> None:
     """`lines` as `target`, in their order, with their `step_key`; of rows with equal keys the last one stays.
 
-    The file is on disk when this returns. database: from `memory`.
+    The file is on disk when this returns. database: from `passing`.
     """
     shape = TABLES[table]
     read = read_json_sql(lines.files, lines.longest, [(c.name, c.type) for c in shape.written])
@@ -57,7 +58,7 @@ def parquet_rows(table: str, file: Path) -> Iterator[dict]:
     """The same, few of them in memory at once."""
     columns = TABLES[table].written
     decoded = [c.name for c in columns if c.type == "JSON"]
-    with memory() as database:
+    with passing() as database:
         names = ", ".join(f'"{c.name}"' for c in columns)
         found = database.execute(f"select {names} from {by_name_sql(TABLES[table], [file])}")
         while some := found.fetchmany(READ_AT_ONCE):
@@ -78,6 +79,16 @@ def memory(settings: Mapping[str, str] = MappingProxyType({})) -> Any:
     import duckdb
 
     return silent(duckdb.connect(":memory:", config={**CONFIG, **settings}))
+
+
+def passing() -> Any:
+    """A connection for rows that pass from file to file: to one instance for the whole process, where nothing may be left."""
+    return silent(_one().cursor())
+
+
+@cache
+def _one() -> Any:
+    return memory()
 
 
 def silent(connection: Any) -> Any:
