@@ -135,9 +135,9 @@ def _known(name: str, tables: frozenset[str]) -> bool:
 
 
 class _Shape(NamedTuple):
-    """What a table asks of its rows."""
+    """What a table asks of its rows. columns: name, default, the Python type that is taken as it is, what checks any other."""
 
-    columns: tuple[tuple[str, Json, type | None, Callable[[Json], Json]], ...]  # name, default, type taken as it is, check of others
+    columns: tuple[tuple[str, Json, type | None, Callable[[Json], Json]], ...]
     names: frozenset[str]
     key: frozenset[str]  # columns that may not be NULL
 
