@@ -28,7 +28,7 @@ def sleepers(mark: str) -> list[psutil.Process]:
     found = []
     for process in psutil.process_iter():
         try:
-            found += [process] if process.name() == "sleep" and process.cmdline()[-1].startswith(mark) else []
+            found += [process] if process.name() == "sleep" and "".join(process.cmdline()[-1:]).startswith(mark) else []
         except psutil.Error:
             continue
     return found

@@ -207,6 +207,8 @@ class Session:
         over = size > self.order["disk_mb"] << 20 or count > MOST_FILES
         if over and (size > self.size or count > self.count or count > MOST_COUNTED):
             for command in self.commands.values():
+                if command.output >= 0:
+                    self._read(command)  # it said that before
                 command.said.add(b"\nstopped: no space left on device\n")
                 shell.end(command.pid)
         self.looked, self.size, self.count = time.monotonic(), size, count
