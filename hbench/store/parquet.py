@@ -83,7 +83,13 @@ def memory(settings: Mapping[str, str] = MappingProxyType({})) -> Any:
 
 def passing() -> Any:
     """A connection for rows that pass from file to file: to one instance for the whole process, where nothing may be left."""
-    return silent(_one().cursor())
+    import duckdb
+
+    try:
+        return silent(_one().cursor())
+    except duckdb.Error:  # an error of DuckDB's own has ended that instance, for all who come after
+        _one.cache_clear()
+        return silent(_one().cursor())
 
 
 @cache

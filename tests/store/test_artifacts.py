@@ -12,6 +12,7 @@ from hbench.core.failure import StepError
 from hbench.core.output import Artifact, Output
 from hbench.store.artifacts import Store
 from hbench.store.database import fold
+from hbench.store.parquet import _one, passing
 from hbench.store.part import UnfinishedPart
 from hbench.store.query import query
 from tests.store.made import key, put, record, rollout, rollouts
@@ -77,6 +78,15 @@ def test_equal_contents_under_another_key_have_the_equal_digest(store):
     assert one.digest == other.digest
     assert put(store, "c", rollouts([1.0, 0.1]), {"score": 0.5}).digest != one.digest
     assert put(store, "d", rollouts([1.0, 0.0]), {"score": 0.6}).digest != one.digest
+
+
+def test_rows_are_packed_also_after_an_error_has_ended_the_instance_that_they_pass_through():
+    """A process has one instance for all its steps: an error of DuckDB's own in one would have failed every later one."""
+    with passing() as before:
+        assert before.execute("select 1").fetchone() == (1,)
+    _one().close()
+    with passing() as after:
+        assert after.execute("select 1").fetchone() == (1,)
 
 
 def test_the_digest_is_the_same_inline_and_in_parquet(store, monkeypatch):
