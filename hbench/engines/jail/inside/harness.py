@@ -2,12 +2,12 @@
 
 import builtins
 import io
-import marshal
 import mmap
 import os
 import random
 import sys
 import warnings
+from marshal import dumps, loads
 from os import _exit
 from sys import modules
 from types import ModuleType
@@ -84,7 +84,7 @@ def _compiled(source: str) -> dict:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            return {"code": marshal.dumps(compile(source, NAME, "exec", dont_inherit=True)).hex()}
+            return {"code": dumps(compile(source, NAME, "exec", dont_inherit=True)).hex()}
     except BaseException:
         return {}
 
@@ -112,7 +112,7 @@ def _outcome(job: dict, tools: tuple) -> dict:
 
 def _run(job: dict, tools: tuple) -> dict:
     try:
-        code = _code(job)
+        code = loads(bytes.fromhex(job["code"])) if "code" in job else compile(job["source"], NAME, "exec", dont_inherit=True)
     except (SyntaxError, ValueError, RecursionError) as trouble:
         return {"trouble": "syntax_error", "message": _describe(trouble)}
     module = ModuleType("harness")
@@ -125,12 +125,6 @@ def _run(job: dict, tools: tuple) -> dict:
     if type(answer) is not str:  # not isinstance: a subclass may lie about its length, its equality, its text
         return {"trouble": "bad_type", "message": f"run() must return a str, it returned {_name(answer)}"}
     return {"answer": answer}
-
-
-def _code(job: dict):
-    if "code" in job:
-        return marshal.loads(bytes.fromhex(job["code"]))
-    return compile(job["source"], NAME, "exec", dont_inherit=True)
 
 
 def _describe(trouble: BaseException) -> str:

@@ -18,10 +18,11 @@ def supported() -> bool:
     return os.uname().machine in ARCHITECTURES
 
 
-def build(processes: bool, shell: bool = False, without: list[str] = ()) -> ctypes.Array:
-    """The filter for `install`. processes: also fork, exec, signals and files, for python() in its own namespaces.
+def build(processes: bool, shell: bool = False, without: list[str] = ()) -> tuple[bytes, ctypes.Array]:
+    """The filter for `install`: its header, and the program that this points to.
 
-    shell: also what the commands of a workspace need. without: names of calls that are refused all the same.
+    processes: also fork, exec, signals and files, for python() in its own namespaces. shell: also
+    what the commands of a workspace need. without: names of calls that are refused all the same.
     """
     machine = os.uname().machine
     code = [_op(_LOAD, 4), _op(_EQUAL, ARCHITECTURES[machine], 1, 0), _op(_RETURN, KILL), _op(_LOAD, 0)]
@@ -35,14 +36,13 @@ def build(processes: bool, shell: bool = False, without: list[str] = ()) -> ctyp
         code += _clone_without_namespaces(syscalls.CLONE[column])
     names = syscalls.COMPUTE + (syscalls.PROCESSES if processes else "") + (syscalls.SHELL if shell else "")
     code += _tree(_runs(syscalls.numbers(names, machine, without)))
-    return ctypes.create_string_buffer(b"".join(code))
+    program = ctypes.create_string_buffer(b"".join(code))
+    return struct.pack("HxxxxxxP", len(code), ctypes.addressof(program)), program
 
 
-def install(program: ctypes.Array) -> None:
+def install(built: tuple[bytes, ctypes.Array]) -> None:
     """Puts this process, for good, under the filter. Needs no_new_privs."""
-    count = (len(program) - 1) // 8
-    header = struct.pack("HxxxxxxP", count, ctypes.addressof(program))
-    check(prctl(_PR_SET_SECCOMP, _FILTER, header, 0, 0), "seccomp")
+    check(prctl(_PR_SET_SECCOMP, _FILTER, built[0], 0, 0), "seccomp")
 
 
 def _op(code: int, value: int, if_true: int = 0, if_false: int = 0) -> bytes:
