@@ -6,6 +6,7 @@ One zygote of each sort serves all tests of a sandbox, so an attack that hurt it
 
 import asyncio
 import atexit
+import time
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from functools import cache
@@ -108,3 +109,10 @@ def said(outcome: Outcome) -> tuple[str, str]:
     """(boundary, kind) of a failure."""
     assert outcome.failure is not None, outcome
     return outcome.failure.boundary, outcome.failure.kind
+
+
+def until(condition, seconds: float = 60.0) -> bool:
+    deadline = time.monotonic() + seconds
+    while not condition() and time.monotonic() < deadline:
+        time.sleep(0.02)
+    return bool(condition())

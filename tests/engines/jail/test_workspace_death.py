@@ -6,7 +6,6 @@ import signal
 import subprocess
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import psutil
@@ -14,7 +13,7 @@ import pytest
 
 from hbench.core.failure import StepError
 from hbench.engines.jail import Jails
-from tests.engines.jail.lab import CONFINED
+from tests.engines.jail.lab import CONFINED, until
 from tests.where import REPO
 
 pytestmark = pytest.mark.fault
@@ -32,13 +31,6 @@ def sleepers(mark: str) -> list[psutil.Process]:
         except psutil.Error:
             continue
     return found
-
-
-def until(condition, seconds: float = 60.0) -> bool:
-    deadline = time.monotonic() + seconds
-    while not condition() and time.monotonic() < deadline:
-        time.sleep(0.02)
-    return bool(condition())
 
 
 def folders(where: Path) -> list[str]:
