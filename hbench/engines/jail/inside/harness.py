@@ -73,7 +73,7 @@ def run(order: dict, jail) -> None:
     jail.close()
     if "compile" in job:
         send(CHANNEL, _compiled(job["compile"]))
-        os._exit(0)
+        _exit(0)
     _seed(job["seed"])
     send(CHANNEL, _outcome(job, _of_driver))
     _exit(0)

@@ -1,4 +1,7 @@
-"""`tools` as a harness sees it: a few functions that ask the driver and wait."""
+"""`tools` as a harness sees it: a few functions that ask the driver and wait.
+
+Loops instead of comprehensions, and names bound once: every page that a child touches first is copied, at 2 to 3 microseconds.
+"""
 
 from .wire import receive, send
 
